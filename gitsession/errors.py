@@ -1,0 +1,211 @@
+"""The errors of gitsession, one class a kind.
+
+    SessionError
+    ├── Unavailable        the store could not be reached, or could not finish
+    │   └── StoreBusy      a lock is held by a live process
+    ├── Corrupt            stored data is damaged; or a commit id is used again with other contents
+    ├── ParentConflict     the commit's parent is not the session's head
+    ├── InvalidCommit      the commit cannot be stored as it is
+    ├── InvalidSessionId   the string cannot be a session id
+    ├── SessionNotFound    no session has this name
+    ├── SessionExists      the id is taken
+    ├── AmbiguousName      several sessions, or several commits, begin like this
+    ├── RevisionNotFound   the session has no such commit
+    ├── NotAStore          the path holds no store that can be opened
+    │   └── UnsupportedFormat   a store or a session of a version that is not known here
+    └── UnknownTranscript  the file is in no transcript format that is known here
+
+Each error takes data, keeps it as attributes, and builds its own text; nobody needs to parse a message.
+"""
+
+from collections.abc import Sequence
+
+
+class SessionError(Exception):
+    """Is the root of all errors that gitsession raises on purpose."""
+
+
+class Unavailable(SessionError):
+    """The store could not be reached, or could not finish; the outcome of a commit may be unknown.
+
+    Trying the same commit again is always safe: it is stored once.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class StoreBusy(Unavailable):
+    """A lock stayed held by a live process for as long as the store waits.
+
+    Attributes:
+        path: The lock.
+        age: How long ago it was taken, in seconds, where that is known.
+    """
+
+    def __init__(self, path: str, age: float | None) -> None:
+        held = "" if age is None else f", taken {age:.0f} s ago"
+        super().__init__(f"{path} is held by another process{held}; try again when that has finished")
+        self.path = path
+        self.age = age
+
+
+class Corrupt(SessionError):
+    """Stored data is corrupt, or a commit id was used again with different contents.
+
+    Attributes:
+        message: What is wrong.
+        oid: The git object that is damaged, 40 hex digits, where it is one object.
+    """
+
+    def __init__(self, message: str, *, oid: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.oid = oid
+
+
+class ParentConflict(SessionError):
+    """The commit's parent is not the head of the session.
+
+    Attributes:
+        expected: The parent that the commit names; None for "never written".
+        actual: The head that the session has; None if it has none.
+    """
+
+    def __init__(self, expected: str | None, actual: str | None) -> None:
+        super().__init__(
+            f"the commit expects the head {_quoted(expected)}, but the session is at {_quoted(actual)}; "
+            "load the session again and commit on its present head"
+        )
+        self.expected = expected
+        self.actual = actual
+
+
+class InvalidCommit(SessionError):
+    """The commit cannot be stored: no messages, an unusable id, or a message that is no JSON object."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class InvalidSessionId(SessionError):
+    """The string cannot be a session id.
+
+    Attributes:
+        session_id: The string.
+        reason: What is wrong with it.
+    """
+
+    def __init__(self, session_id: str, reason: str) -> None:
+        super().__init__(f"{session_id!a:.80} cannot be a session id: {reason}")
+        self.session_id = session_id
+        self.reason = reason
+
+
+class SessionNotFound(SessionError):
+    """No session of the store has this name."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"there is no session {_quoted(session_id)}; `gitsession list` shows those there are")
+        self.session_id = session_id
+
+
+class SessionExists(SessionError):
+    """The id is taken by a session, or its branch name by a branch that stands in the way.
+
+    Attributes:
+        session_id: The id that was wanted.
+        branch: The branch that stands in the way.
+    """
+
+    def __init__(self, session_id: str, branch: str | None = None) -> None:
+        blocker = "" if branch is None else f" (the branch {_quoted(branch)} stands in the way)"
+        super().__init__(f"the session id {_quoted(session_id)} is taken{blocker}; choose another")
+        self.session_id = session_id
+        self.branch = branch
+
+
+class AmbiguousName(SessionError):
+    """Several sessions, or several commits of one, begin with this name.
+
+    Attributes:
+        name: What was asked for.
+        candidates: What it could mean.
+    """
+
+    def __init__(self, name: str, candidates: Sequence[str]) -> None:
+        shown = ", ".join(_quoted(candidate) for candidate in candidates[:8])
+        more = f" and {len(candidates) - 8} more" if len(candidates) > 8 else ""
+        super().__init__(f"{_quoted(name)} is ambiguous: {shown}{more}")
+        self.name = name
+        self.candidates = tuple(candidates)
+
+
+class RevisionNotFound(SessionError):
+    """The session has no commit that is named so.
+
+    Attributes:
+        session_id: The session.
+        revision: What was asked for.
+    """
+
+    def __init__(self, session_id: str, revision: str) -> None:
+        super().__init__(
+            f"the session {_quoted(session_id)} has no revision {_quoted(revision)}; give a commit id, "
+            "a git object id or its beginning, ~N, or #N"
+        )
+        self.session_id = session_id
+        self.revision = revision
+
+
+class NotAStore(SessionError):
+    """The path holds no store that can be opened.
+
+    Attributes:
+        path: The path.
+        reason: Why not, and what can be done.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class UnsupportedFormat(NotAStore):
+    """A store or a session was written in a version of the format that is not known here.
+
+    Attributes:
+        found: The version that stands there.
+        known: The versions that can be read and written.
+    """
+
+    def __init__(self, path: str, found: object, known: Sequence[int]) -> None:
+        versions = ", ".join(map(str, known))
+        super().__init__(path, f"has format version {found!a:.40}; known are {versions}. Install a newer gitsession")
+        self.found = found
+        self.known = tuple(known)
+
+
+class UnknownTranscript(SessionError):
+    """The file is in no transcript format that is known here.
+
+    Attributes:
+        path: The file.
+        reason: What it looks like instead.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+def _quoted(name: str | None) -> str:
+    """Shows a name in a message: quoted, on one line, without control characters, at most 120 characters long."""
+    if name is None:
+        return "None"
+    shown = name if len(name) <= 120 else name[:117] + "..."
+    return repr(shown) if shown.isprintable() else ascii(shown)

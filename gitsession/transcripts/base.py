@@ -1,0 +1,84 @@
+"""What a transcript format is: the small interface that each module of this package fills in.
+
+A transcript is read as a *log*: records in the order of the file, each kept verbatim. The *conversation* is a fold of
+the log. All functions are pure, over bytes and values: no file is opened here, no clock is read.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record of a transcript.
+
+    Attributes:
+        raw: Its bytes as they stand in the file, without the line end.
+        value: Its parsed JSON; None where it is none.
+        line: The number of its first line, from 1; 0 for a record that was read from a store.
+        id: The record's own id, where it has one. In a record read from a store: the id of its commit, which is unique.
+        timestamp: RFC 3339, where it has one.
+        newline: Whether a line end follows. False for the first of two records that stand on one line.
+        problem: Why it is no proper record of its format, for the user to read; None for a good one.
+        unfinished: It is the last line, has no line end and does not parse: it is still being written.
+    """
+
+    raw: bytes
+    value: Any = None
+    line: int = 0
+    id: str | None = None
+    timestamp: str | None = None
+    newline: bool = True
+    problem: str | None = None
+    unfinished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonedLine:
+    """A line of conversation that the user left: they went back to an earlier message and asked anew.
+
+    Attributes:
+        last: The id of the record with which it ended.
+        at: The id of the record that both lines have in common; None where they have none.
+    """
+
+    last: str
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One agent's transcript format.
+
+    Attributes:
+        name: As `--format` takes it, such as `claude-code`.
+        title: As a person calls the agent.
+        recognise: Tells from the first 64 KiB of a file, and its name, whether it is in this format.
+        read: Splits a file, open for reading bytes, into its records; yields them as it reads.
+        header: The header fields (`id` at least) that the file's path and its first record tell. It must not depend
+            on the records that follow, so that a file gives the same session however much of it there was.
+        learn: The header after one more record: the same mapping if the record tells nothing new (a title, a working
+            directory, where it was forked from), else a new one.
+        view: Who speaks in a record and what it says, for the commit's text. Its output is a part of the store's
+            format: it never changes for a record once released.
+        fold: The conversation of a log: message entries, and compactions. Ids are those of the records.
+        abandoned: The lines that the user left behind, in the order in which they ended; only real ones.
+        write: The bytes of a transcript from its records: what `read` took apart.
+    """
+
+    name: str
+    title: str
+    recognise: Callable[[bytes, str], bool]
+    read: Callable[[BinaryIO], Iterator[Record]]
+    header: Callable[[PurePath, Record], Mapping[str, Any]]
+    learn: Callable[[Mapping[str, Any], Record], Mapping[str, Any]]
+    view: Callable[[Record], View]
+    fold: Callable[[Sequence[Record]], list[MessageEntry | CompactionEntry]]
+    abandoned: Callable[[Sequence[Record]], list[AbandonedLine]]
+    write: Callable[[Iterable[Record]], Iterator[bytes]]
+    places: tuple[str, ...] = field(default=())
