@@ -1,9 +1,12 @@
 """Looks into JSON values that may have any shape: each function returns what was hoped for, or a plain nothing."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+# Named one by one, since what Python calls printable differs between its versions, and titles must not.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # From here on a number of seconds is one of milliseconds: the year 5138 in the one, 1973 in the other.
 _MILLISECONDS = 1e11
@@ -54,8 +57,8 @@ def time(value: Any) -> str | None:
 
 
 def one_line(words: str, most: int = 120) -> str:
-    """Returns a text on one line, its blanks and control characters each run made one blank, cut to `most` characters."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in words[: most * 4]).split())
+    """Returns a text on one line of at most `most` characters, each run of blanks and control characters one blank."""
+    line = " ".join(_CONTROLS.sub(" ", words[: most * 4]).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 

@@ -261,6 +261,4 @@ def _damaged(text: str, start: int, number: int) -> Iterator[Record]:
 
 
 def _unfinished(raw: bytes, number: int, *, newline: bool) -> Record:
-    return Record(
-        raw, line=number, newline=newline, problem="the last record is still being written", unfinished=True
-    )
+    return Record(raw, line=number, newline=newline, problem="the last record is still being written", unfinished=True)
