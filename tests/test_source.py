@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from statistics import median
 
@@ -11,8 +12,7 @@ ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "gitsession"
 CLI = ROOT / "cli"
 
-# Each imports only from those before it. A package counts as one; inside it a module imports only from `base`, or
-# from those before it in its own list.
+# Each imports only from those before it. A package counts as one; its own modules may import each other, not in circles.
 ORDER = [
     "errors",
     "json_text",
@@ -20,10 +20,12 @@ ORDER = [
     "jsonl",
     "layout",
     "parts",
+    "blocks",
     "view",
     "transcripts",
     "summary",
     "repo",
+    "tree",
     "state",
     "revisions",
     "store",
@@ -86,6 +88,17 @@ def test_a_module_imports_only_from_those_before_it(path: Path) -> None:
     assert own in ORDER, "a new module needs its place in ORDER"
     allowed = {*ORDER[: ORDER.index(own)], *([own] if path.parent != LIBRARY else [])}
     assert set() == set(imported_layers(path)) - allowed
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    dotted = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules(LIBRARY)}
+    graph = {}
+    for path, name in dotted.items():
+        found = imports(ast.parse(path.read_text("utf-8")), name.rpartition(".")[0])
+        graph[name] = {
+            f"{module}.{item}" if f"{module}.{item}" in dotted.values() else module for module, item in found
+        }
+    TopologicalSorter(graph).prepare()  # raises and names the circle
 
 
 @pytest.mark.parametrize("path", library_modules())
