@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "gitsession"
 CLI = ROOT / "cli"
 
-# Each imports only from those before it. A package counts as one; its own modules may import each other, not in circles.
+# Each imports only from those before it. A package counts as one; its modules may import each other, in no circle.
 ORDER = [
     "errors",
     "json_text",
