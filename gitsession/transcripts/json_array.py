@@ -101,7 +101,8 @@ def _is_cut(rest: str) -> bool:
     try:
         measure.raw_decode(bare.removeprefix(",").lstrip(" \t\r\n"))
     except json.JSONDecodeError as error:
-        return error.pos >= len(error.doc) or error.msg.startswith("Unterminated")
+        # A word, a number or an escape that is cut is at fault from its beginning on.
+        return len(error.doc) - error.pos <= len("\\ud83d") or error.msg.startswith("Unterminated")
     except RecursionError:
         return False
     return False

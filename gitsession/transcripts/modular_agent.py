@@ -78,7 +78,9 @@ def _fold(log: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
         at = record.timestamp or at
         if isinstance(record.value, dict) and _is_entry(record.value):
             name = record.id or f"record-{place}"
-            entry = jsonl.entry_of({**record.value, "id": name, "timestamp": at}, default_id=name, default_timestamp=at)
+            entry = jsonl.entry_of(
+                {**record.value, "id": name, "timestamp": at}, default_id=name, default_timestamp=str
+            )
             if isinstance(entry, MessageEntry | CompactionEntry):
                 entries.append(entry)
     return entries
