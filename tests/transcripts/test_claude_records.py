@@ -44,7 +44,7 @@ def test_an_answer_names_its_model() -> None:
         ({"type": "progress", "data": {"type": "bash_progress"}}, ("meta", "progress: bash_progress")),
         (
             {"type": "file-history-snapshot", "snapshot": {"trackedFileBackups": {"a": 1}}},
-            ("meta", "file-history-snapshot: 1 files"),
+            ("meta", "file-history-snapshot: 1 file"),
         ),
         ({"type": "content-replacement", "replacements": [1, 2]}, ("meta", "content-replacement: 2 replacements")),
         ({"type": "system", "subtype": "turn_duration", "durationMs": 5}, ("meta", "turn_duration: 5 ms")),
