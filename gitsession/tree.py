@@ -50,6 +50,11 @@ class SessionTree:
     middle: bytes = b""
     bottom: bytes = b""
 
+    @property
+    def root(self) -> bytes:
+        """The content of the root tree."""
+        return self.top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
+
     def with_header(self, header: str) -> tuple["SessionTree", list[tuple[str, bytes]]]:
         """Returns the tree with another header blob, and the object that it needs."""
         root = self.top + tree_item(BLOB_MODE, HEADER_NAME, header)

@@ -26,7 +26,7 @@ def encode_record(format_name: str, commit_id: str, record: Record) -> bytes:
     """
     timestamp = b"" if record.timestamp is None else b',"timestamp":' + json_text.encode(record.timestamp)
     eol = b"" if record.newline else b',"eol":""'
-    if record.value is None or b"\n" in record.raw or (not record.raw.isascii() and not _is_plain(record.raw)):
+    if record.value is None or not _is_one_text(record.raw):
         body = b'"text":' + json_text.encode(record.raw.decode("utf-8", "surrogateescape"), "the record")
     else:
         body = b'"record":' + record.raw
@@ -65,14 +65,12 @@ def decode_record(line: bytes) -> tuple[str, Record]:
 def _parsed(raw: bytes) -> object:
     """Returns the JSON value of a record that is kept as text: one of several lines, or behind a BOM."""
     try:
-        return json_text.decode(raw.removeprefix(b"\xef\xbb\xbf"))
+        return json_text.decode(raw.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n,"))
     except ValueError:
         return None
 
 
-def _is_plain(raw: bytes) -> bool:
-    """Tells whether bytes can stand in a JSON text as they are: UTF-8 without a BOM."""
-    try:
-        return not raw.decode("utf-8").startswith("\ufeff")
-    except UnicodeDecodeError:
-        return False
+def _is_one_text(raw: bytes) -> bool:
+    """Tells whether bytes that hold a JSON value hold nothing else, no byte order mark and no comma, on one line."""
+    core = raw.strip(b" \t\r")
+    return b"\n" not in raw and not core.startswith((b"\xef\xbb\xbf", b",")) and not core.endswith(b",")
