@@ -26,6 +26,7 @@ from gitsession.errors import (
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.importer import import_transcripts
 from gitsession.model import (
     CompactionEntry,
     Message,
@@ -39,6 +40,7 @@ from gitsession.model import (
     build_context,
     new_commit,
 )
+from gitsession.results import ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.store import BrokenSession, SessionInfo, Store
@@ -54,6 +56,8 @@ __all__ = [
     "Corrupt",
     "Diff",
     "Format",
+    "ImportFailure",
+    "ImportResult",
     "InvalidCommit",
     "InvalidSessionId",
     "LogEntry",
@@ -64,6 +68,7 @@ __all__ = [
     "NotImported",
     "ParentConflict",
     "Part",
+    "Problem",
     "RevisionNotFound",
     "Session",
     "SessionCommit",
@@ -82,6 +87,7 @@ __all__ = [
     "UnsupportedFormat",
     "View",
     "build_context",
+    "import_transcripts",
     "new_commit",
     "readable",
     "view",

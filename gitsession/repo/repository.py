@@ -1,8 +1,10 @@
 """A git repository as a store needs it: opened with care, and moved from one head to the next safely."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pygit2
 
@@ -13,7 +15,7 @@ from gitsession.repo.files import fsync_directory, make_directory, translated
 from gitsession.repo.gc import gc_is_running, wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
-from gitsession.repo.refs import OWN_DIRECTORY, Refs
+from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, Refs
 
 # Version 0 is SHA-1 objects and refs in files by definition, whatever git's defaults become.
 _CONFIG = """\
@@ -40,6 +42,33 @@ _REFUSALS = {
     "not owned": "belongs to another user; if you trust it, run `git config --global --add safe.directory <its path>`",
     "partialclone": "is a partial clone, whose objects are elsewhere; clone it without --filter",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A branch that is to be moved.
+
+    Attributes:
+        branch: Its name, without `refs/heads/`.
+        expected: The commit it must be at; None for a branch that must not exist.
+        new: The commit it is moved to.
+        reason: What the reflog says.
+    """
+
+    branch: str
+    expected: str | None
+    new: str
+    reason: str
+
+
+class Batch(Protocol):
+    """Objects that are to be stored before a ref moves to the last of them."""
+
+    def store(self) -> None:
+        """Stores the objects, durably."""
+
+    def restore(self) -> None:
+        """Stores again those that a collection took before the ref reached them."""
 
 
 class Repository:
@@ -123,19 +152,10 @@ class Repository:
         if seen or (self.path.name == ".git"):
             raise NotAStore(str(self.path), f"is a git repository, but no store of sessions; {_MAKE_ONE}")
 
-    def move(
-        self, branch: str, expected: str | None, new: str, objects: Sequence[tuple[str, bytes]], *, reason: str
-    ) -> None:
+    def move(self, move: Move, batch: Batch) -> None:
         """Stores objects and then moves a branch to the commit among them; the caller holds the session's lock.
 
         When it returns, the move survives a power cut (where durable), and any `git gc` that ran meanwhile.
-
-        Args:
-            branch: Its name, without `refs/heads/`.
-            expected: The commit it must be at; None for a branch that must not exist.
-            new: The commit it is moved to.
-            objects: Kinds and contents, blobs first, the commit last.
-            reason: What the reflog says.
 
         Raises:
             RefMoved: The branch is elsewhere; nothing was changed.
@@ -143,29 +163,51 @@ class Repository:
             StoreBusy: A lock stayed held.
             Unavailable: The disk refuses. Where the branch has moved all the same, trying again finds it so.
         """
-        self.objects.write_all(objects)
+        batch.store()
+        self._swap(move)
+        self._outlive_gc(batch)
+
+    def move_all(self, moves: Iterable[Move], batch: Batch) -> list[tuple[Move, RefMoved | RefBlocked]]:
+        """Stores objects and then moves branches to commits among them, each under its session's lock.
+
+        Returns:
+            The moves that could not be made, because the branch is elsewhere, and why.
+
+        Raises:
+            StoreBusy: A lock stayed held.
+            Unavailable: The disk refuses; some branches may have moved.
+        """
+        batch.store()
+        failed: list[tuple[Move, RefMoved | RefBlocked]] = []
+        for move in moves:
+            try:
+                with self.locks.hold(move.branch):
+                    self._swap(move)
+            except (RefMoved, RefBlocked) as error:
+                failed.append((move, error))
+        self._outlive_gc(batch)
+        return failed
+
+    def _swap(self, move: Move) -> None:
+        name = HEADS + move.branch
         try:
-            self.refs.compare_and_swap(HEADS + branch, expected, new, reason=reason)
+            self.refs.compare_and_swap(name, move.expected, move.new, reason=move.reason)
         except Unavailable:
             # In doubt: the branch may have moved before the error. If it has, all that can be missing is its sync.
-            if self.refs.find(HEADS + branch) != new:
+            if self.refs.find(name) != move.new:
                 raise
-            with translated(f"make the branch {branch} durable"):
-                self.refs.settle(HEADS + branch)
-        with translated("look for a running `git gc`"):
-            if gc_is_running(self.path):
-                self._outlive_gc(objects)
+            with translated(f"make the branch {move.branch} durable"):
+                self.refs.settle(name)
 
-    def _outlive_gc(self, objects: Sequence[tuple[str, bytes]]) -> None:
-        """Waits until the running collection is over and stores again what it took, until none is running."""
+    def _outlive_gc(self, batch: Batch) -> None:
+        """Waits until no collection is running, and stores again what one took."""
         deadline = time.monotonic() + max(self.wait, 1.0)
-        while True:
-            over = wait_for_gc(self.path, deadline)
-            for kind, content in objects:
-                self.objects.restore(kind, content)
-            if over and not gc_is_running(self.path):
-                return
-            if not over:
+        with translated("look for a running `git gc`"):
+            while gc_is_running(self.path):
+                over = wait_for_gc(self.path, deadline)
+                batch.restore()
+                if over:
+                    continue
                 raise Unavailable("`git gc` has been running for too long; the commit may be lost to it: try it again")
 
     def _is_session(self, oid: str) -> bool:
