@@ -9,6 +9,7 @@ One branch a session, one git commit a session commit. `Store` is where to begin
     True
 """
 
+from gitsession.aio import AsyncSessionStore, AsyncStore
 from gitsession.errors import (
     AmbiguousName,
     Corrupt,
@@ -51,6 +52,8 @@ from gitsession.view import Part, View, readable, view
 __all__ = [
     "FORMATS",
     "AmbiguousName",
+    "AsyncSessionStore",
+    "AsyncStore",
     "BrokenSession",
     "CompactionEntry",
     "Corrupt",

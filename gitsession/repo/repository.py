@@ -1,5 +1,7 @@
 """A git repository as a store needs it: opened with care, and moved from one head to the next safely."""
 
+import os
+import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,10 +10,10 @@ from typing import Protocol
 
 import pygit2
 
-from gitsession.errors import NotAStore, Unavailable
+from gitsession.errors import NotAStore, Unavailable, UnsupportedFormat
 from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
-from gitsession.repo.files import fsync_directory, make_directory, translated
+from gitsession.repo.files import fsync_directory, make_directory, translated, write_all
 from gitsession.repo.gc import gc_is_running, wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
@@ -102,7 +104,7 @@ class Repository:
         with translated(f"make a store at {path}"):
             if path.exists() and not path.is_dir():
                 raise NotAStore(str(path), "is a file; a store is a directory")
-            if not path.is_dir() or not any(path.iterdir()):
+            if not path.is_dir() or _is_unfinished(path):
                 _make(path)
         return cls.open(path, durable=durable, wait=wait)
 
@@ -112,6 +114,7 @@ class Repository:
 
         Raises:
             NotAStore: There is none, it cannot be opened, or it holds something else.
+            UnsupportedFormat: It was written in a version that is not known here.
             Unavailable: The disk could not be read.
         """
         if not path.exists():
@@ -133,6 +136,8 @@ class Repository:
         made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case)
         if "gitsession.format" not in config:
             made.require_sessions()
+        elif config["gitsession.format"] != "1":
+            raise UnsupportedFormat(str(path), config["gitsession.format"], [1])
         return made
 
     def require_sessions(self) -> None:
@@ -226,11 +231,20 @@ def _make(path: Path) -> None:
         (path / directory).mkdir(parents=True, exist_ok=True)
     # HEAD last: git takes a directory without one for no repository.
     for name, content in (("config", _CONFIG), ("HEAD", "ref: refs/heads/main\n")):
-        temporary = path / f"{name}.new"
-        temporary.write_text(content, newline="\n")
-        temporary.replace(path / name)
+        if not (path / name).exists():
+            file, temporary = tempfile.mkstemp(prefix=f"{name}.", dir=path)
+            write_all(file, content.encode())
+            os.fsync(file)
+            os.close(file)
+            Path(temporary).replace(path / name)
     fsync_directory(path)
     fsync_directory(path.parent)
+
+
+def _is_unfinished(path: Path) -> bool:
+    """Tells whether a directory is empty, or a store that is being made or whose making was cut short."""
+    made = {"objects", "refs", OWN_DIRECTORY, "config"}
+    return all(entry.name in made or entry.name.startswith(("config.", "HEAD.")) for entry in path.iterdir())
 
 
 def _refusal(path: Path, error: Exception) -> str:
