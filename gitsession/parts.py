@@ -103,7 +103,7 @@ def content_parts(content: Any, depth: int = 0) -> Parts:
         return ()
     if isinstance(content, dict):
         return block_parts(content, depth)
-    if not isinstance(content, list):
+    if not isinstance(content, list) or depth > MAX_NESTED_BLOCKS:
         return (Part("text", compact(content)),)
     return tuple(part for item in content if item is not None for part in content_parts(item, depth + 1))
 

@@ -1,0 +1,163 @@
+"""Entries and headers as JSON text: what stands in the blobs of a session."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from gitsession import json_text
+from gitsession.errors import Corrupt, InvalidCommit, UnsupportedFormat
+from gitsession.model import (
+    MESSAGE_PREFIX,
+    CompactionEntry,
+    MessageEntry,
+    SessionEntry,
+    SessionMeta,
+    UnknownEntry,
+)
+
+FORMAT = 1  # the version of the layout: paths, blobs, what a commit may change
+TEXT = 1  # the version of the commit's text, which is a part of the object ids
+RECORD_TYPE = "gitsession/record"
+
+_META_FIELDS = tuple(field.name for field in fields(SessionMeta) if field.name != "extra")
+
+
+def encode_entry(entry: SessionEntry) -> bytes:
+    """Returns an entry as one line of JSON, without its line end.
+
+    Raises:
+        InvalidCommit: It is no JSON, its message is still streaming, or its type is reserved.
+    """
+    match entry:
+        case MessageEntry():
+            known = {"type": "message", "message": _finished(entry.message)}
+        case CompactionEntry():
+            known = {"type": "compaction", "summary": entry.summary, "first_kept_id": entry.first_kept_id}
+            known["tokens_before"] = entry.tokens_before
+        case UnknownEntry():
+            if entry.value.get("type") == RECORD_TYPE:
+                raise InvalidCommit(f"the entry type {RECORD_TYPE!r} is reserved for imports")
+            return json_text.encode_object(entry.value, "the entry")
+        case _:
+            raise InvalidCommit(f"an entry is expected, not {type(entry).__name__}")
+    known |= {"id": entry.id, "parent_id": entry.parent_id, "timestamp": entry.timestamp}
+    known = {key: value for key, value in known.items() if value is not None}
+    return json_text.encode_object(known | dict(entry.extra), "the entry")
+
+
+def decode_entry(line: bytes, *, default_id: str, default_timestamp: str) -> SessionEntry:
+    """Returns the entry of one line.
+
+    Args:
+        line: The JSON text.
+        default_id: The id of an entry that has none of its own.
+        default_timestamp: The time of an entry that has none of its own.
+
+    Raises:
+        Corrupt: The line is no JSON object.
+    """
+    try:
+        value = json_text.decode(line)
+    except ValueError as error:
+        raise Corrupt(f"the entry {default_id!r} cannot be read: {error}") from error
+    if not isinstance(value, dict):
+        raise Corrupt(f"the entry {default_id!r} is no JSON object")
+    return entry_of(value, default_id=default_id, default_timestamp=default_timestamp)
+
+
+def entry_of(value: dict[str, Any], *, default_id: str, default_timestamp: str) -> SessionEntry:
+    """Returns the entry that a JSON object stands for; an `UnknownEntry` where it is of no known kind."""
+    rest = dict(value)
+    kind = rest.pop("type", None)
+    common = {"id": rest.pop("id", None) or default_id, "timestamp": rest.pop("timestamp", None) or default_timestamp}
+    parent = rest.pop("parent_id", None)
+    known = all(isinstance(text, str) for text in common.values()) and isinstance(parent, str | None)
+    if known and kind == "message" and isinstance(rest.get("message"), dict):
+        return MessageEntry(rest.pop("message"), parent_id=parent, extra=rest, **common)
+    if known and kind == "compaction" and isinstance(rest.get("summary"), str):
+        summary, kept, tokens = rest.pop("summary"), rest.pop("first_kept_id", None), rest.pop("tokens_before", None)
+        return CompactionEntry(summary, kept, tokens, parent_id=parent, extra=rest, **common)
+    texts = {key: text if isinstance(text, str) else default for (key, text), default in zip(
+        common.items(), (default_id, default_timestamp), strict=True)}
+    return UnknownEntry(value, **texts)
+
+
+def message_line(message: Mapping[str, Any], place: int) -> bytes:
+    """Returns the line of a message that was committed as such: without id and timestamp, so that the same commit is
+    the same bytes.
+
+    Raises:
+        InvalidCommit: It is no JSON object, or is still streaming.
+    """
+    return MESSAGE_PREFIX + json_text.encode_object(_finished(message), f"messages[{place}]") + b"}"
+
+
+def _finished(message: Any) -> Any:
+    if isinstance(message, dict) and message.get("streaming") is True:
+        raise InvalidCommit("the message is still streaming; only finished messages are stored")
+    return message
+
+
+def meta_of(value: Mapping[str, Any], *, session_id: str | None = None) -> SessionMeta:
+    """Returns the header that a JSON object stands for; a missing version reads as 1, a missing time as "".
+
+    Args:
+        value: The header.
+        session_id: The id to take where the header has none.
+
+    Raises:
+        Corrupt: A field has the wrong type, or there is no id.
+    """
+    known = {key: value[key] for key in _META_FIELDS if value.get(key) is not None}
+    known.setdefault("created_at", "")
+    if session_id is not None:
+        known.setdefault("id", session_id)
+    for key, field_value in known.items():
+        wanted = int if key == "version" else str
+        if not isinstance(field_value, wanted):
+            raise Corrupt(f"the session's header has no proper {key!r}")
+    if "id" not in known:
+        raise Corrupt("the session's header has no id")
+    return SessionMeta(**known, extra={key: item for key, item in value.items() if key not in _META_FIELDS})
+
+
+def meta_value(meta: SessionMeta) -> dict[str, Any]:
+    """Returns a header as a JSON object; fields that are None are left out."""
+    known = {key: getattr(meta, key) for key in _META_FIELDS}
+    return {key: value for key, value in known.items() if value is not None} | dict(meta.extra)
+
+
+def encode_header(meta: SessionMeta, tag: str) -> bytes:
+    """Returns the bytes of `session.json`.
+
+    Raises:
+        InvalidCommit: A field of the header is no JSON.
+    """
+    value = {"format": FORMAT, "text": TEXT, "tag": tag, "meta": meta_value(meta)}
+    return json_text.encode(value, "the header") + b"\n"
+
+
+def decode_header(data: bytes, *, where: str) -> tuple[SessionMeta, str]:
+    """Returns the header and the tag that `session.json` holds.
+
+    Args:
+        data: Its bytes.
+        where: The session, for the error's text.
+
+    Raises:
+        Corrupt: It is no header.
+        UnsupportedFormat: It was written in a version that is not known here.
+    """
+    try:
+        value = json_text.decode(data)
+    except ValueError as error:
+        raise Corrupt(f"the header of {where} cannot be read: {error}") from error
+    if not isinstance(value, dict) or not isinstance(value.get("meta"), dict):
+        raise Corrupt(f"the header of {where} is no session header")
+    for key, known in (("format", FORMAT), ("text", TEXT)):
+        if value.get(key) != known:
+            raise UnsupportedFormat(where, value.get(key), [known])
+    tag = value.get("tag")
+    if not isinstance(tag, str) or len(tag) != 6 or not all(digit in "0123456789abcdef" for digit in tag):
+        raise Corrupt(f"the header of {where} has no proper tag")
+    return meta_of(value["meta"]), tag

@@ -1,0 +1,134 @@
+"""Names: session ids as branch names, deltas as paths in a session's tree. FORMAT.md, "Names", is the rule."""
+
+import hashlib
+import re
+from typing import NamedTuple
+
+from gitsession.errors import InvalidCommit, InvalidSessionId
+
+HEADS = "refs/heads/"
+HEADER_NAME = "session.json"
+MAX_NAME_BYTES = 200
+MAX_DELTAS = 100_000_000
+
+_UNSAFE = re.compile(rb"[^A-Za-z0-9._-]")
+_ESCAPE = re.compile(rb"%([0-9A-F]{2})")
+_OBJECT_ID = re.compile(r"[0-9a-fA-F]{40}")
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE | re.DOTALL)
+# A dot that git or a file system would misread: the first, the last, one after another, that of a final ".lock".
+_BAD_DOT = re.compile(r"^\.|(?<=\.)\.|\.$|\.(?=lock$)")
+
+
+class DeltaName(NamedTuple):
+    """What the file name of a delta says: its number, and the commit id as it is encoded there."""
+
+    number: int
+    encoded_id: str
+
+
+def encode_session_id(session_id: str) -> str:
+    """Returns the branch name of a session id, without `refs/heads/`.
+
+    Raises:
+        InvalidSessionId: The string is empty, too long, no text, or reserved.
+    """
+    if not isinstance(session_id, str) or not session_id:
+        raise InvalidSessionId(session_id, "it must be a string that is not empty")
+    if session_id.startswith("refs/"):
+        raise InvalidSessionId(session_id, 'ids that begin with "refs/" name branches made with plain git')
+    name = _percent_encode(session_id, InvalidSessionId(session_id, "it holds a lone surrogate, which is no text"))
+    name = _BAD_DOT.sub("%2E", name)
+    if name[0] == "-" or name == "HEAD" or _OBJECT_ID.fullmatch(name) or _DEVICE.fullmatch(name):
+        name = f"%{ord(name[0]):02X}{name[1:]}"
+    if len(name) > MAX_NAME_BYTES:
+        raise InvalidSessionId(
+            session_id, f"its branch name would take {len(name)} bytes; the limit is {MAX_NAME_BYTES}"
+        )
+    return name
+
+
+def session_id_of(branch: str) -> str:
+    """Returns the session id that a branch name stands for; `refs/heads/<name>` for a name made with plain git."""
+    try:
+        decoded = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), branch.encode()).decode()
+        if encode_session_id(decoded) == branch:
+            return decoded
+    except (UnicodeError, InvalidSessionId):
+        pass
+    return HEADS + branch
+
+
+def branch_of(session_id: str) -> str:
+    """Returns the branch name of a session that exists or not; the inverse of `session_id_of`.
+
+    Raises:
+        InvalidSessionId: The string cannot be a session id.
+    """
+    if isinstance(session_id, str) and session_id.startswith(HEADS):
+        branch = session_id.removeprefix(HEADS)
+        if is_ref_name(branch):
+            return branch
+        raise InvalidSessionId(session_id, "git does not allow this branch name")
+    return encode_session_id(session_id)
+
+
+def is_ref_name(branch: str) -> bool:
+    """Tells whether git allows a branch name (the rules of git-check-ref-format)."""
+    if not branch or len(branch) > 1000 or re.search(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|\.$|[\ud800-\udfff]", branch):
+        return False
+    parts = branch.split("/")
+    return all(part and part[0] != "." and not part.endswith(".lock") for part in parts)
+
+
+def tag_of(session_id: str) -> str:
+    """Returns the tag of a new session: six hex digits that all its paths end with, so that packs delta well."""
+    return hashlib.sha256(session_id.encode()).hexdigest()[:6]
+
+
+def encode_commit_id(commit_id: str) -> str:
+    """Returns a commit id as it stands in a delta's file name.
+
+    Raises:
+        InvalidCommit: The id is empty, too long, or no text.
+    """
+    if not isinstance(commit_id, str) or not commit_id:
+        raise InvalidCommit("the commit id must be a string that is not empty")
+    name = _percent_encode(commit_id, InvalidCommit("the commit id holds a lone surrogate, which is no text"))
+    if len(name) > MAX_NAME_BYTES:
+        raise InvalidCommit(f"the commit id takes {len(name)} bytes as a file name; the limit is {MAX_NAME_BYTES}")
+    return name
+
+
+def decode_commit_id(encoded: str) -> str:
+    """Returns the commit id that an encoded one stands for.
+
+    Raises:
+        ValueError: It is nobody's encoding.
+    """
+    decoded = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded.encode()).decode()
+    if _percent_encode(decoded, ValueError()) != encoded:
+        raise ValueError(f"{encoded!r} is no encoded commit id")
+    return decoded
+
+
+def directories(number: int, tag: str) -> tuple[str, str]:
+    """Returns the names of the two directories that delta `number` lies in."""
+    return f"{number // 10_000:04d}-{tag}", f"{number // 100 % 100:02d}-{tag}"
+
+
+def file_name(number: int, encoded_id: str, tag: str) -> str:
+    """Returns the file name of delta `number`."""
+    return f"{number:06d}-{encoded_id}-{tag}.jsonl"
+
+
+def delta_path(number: int, encoded_id: str, tag: str) -> str:
+    """Returns the path of delta `number` in the session's tree."""
+    return "/".join((*directories(number, tag), file_name(number, encoded_id, tag)))
+
+
+def _percent_encode(text: str, otherwise: Exception) -> str:
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError:
+        raise otherwise from None
+    return _UNSAFE.sub(lambda match: b"%%%02X" % match[0][0], encoded).decode()

@@ -1,0 +1,156 @@
+"""Git's own encoding of trees and commits, and the loose object around them. Pure functions over bytes."""
+
+import re
+import zlib
+from dataclasses import dataclass
+from hashlib import sha1
+
+from gitsession.errors import Corrupt
+
+TREE_MODE = b"40000"
+BLOB_MODE = b"100644"
+
+# What one zlib stream may unpack to; more is a bomb, or a mistake (see FORMAT.md, "Limits").
+MAX_OBJECT_BYTES = 144 * 1024 * 1024
+
+# A stream of stored blocks costs no compressor. A small object takes one block on disk either way, and maintenance
+# packs it properly later.
+_STORED_BELOW = 2048
+_HEADER = re.compile(rb"(blob|tree|commit|tag) (0|[1-9][0-9]{0,18})\x00")
+_PERSON = re.compile(r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-?\d+) (?P<zone>[+-]\d{4})")
+
+
+def object_id(kind: str, content: bytes) -> str:
+    """Returns the id of an object: 40 hex digits."""
+    return sha1(b"%s %d\0" % (kind.encode(), len(content)) + content, usedforsecurity=False).hexdigest()
+
+
+def deflate(data: bytes) -> bytes:
+    """Returns a zlib stream of the data, as a loose object's file holds it."""
+    if len(data) >= _STORED_BELOW:
+        return zlib.compress(data, 1)
+    size = len(data)
+    return b"\x78\x01\x01%b%b%b%b" % (
+        size.to_bytes(2, "little"),
+        (size ^ 0xFFFF).to_bytes(2, "little"),
+        data,
+        zlib.adler32(data).to_bytes(4, "big"),
+    )
+
+
+def decode_loose(packed: bytes, oid: str) -> tuple[str, bytes]:
+    """Returns the kind and the content of a loose object's file, checked against its id.
+
+    Raises:
+        Corrupt: It is empty, cut short, damaged, or unpacks to more than an object may.
+    """
+    stream = zlib.decompressobj()
+    try:
+        start = stream.decompress(packed, 64)
+        header = _HEADER.match(start)
+        if header is None:
+            raise Corrupt(f"the object {oid} has no header", oid=oid)
+        size = int(header[2])
+        if size > MAX_OBJECT_BYTES:
+            raise Corrupt(f"the object {oid} unpacks to {size} bytes, more than is ever stored", oid=oid)
+        content = start[header.end() :] + stream.decompress(stream.unconsumed_tail, size + 1)
+        while not stream.eof and len(content) <= size and stream.unconsumed_tail:
+            content += stream.decompress(stream.unconsumed_tail, size + 1 - len(content) or 1)
+    except zlib.error as error:
+        raise Corrupt(f"the object {oid} is damaged: {error}", oid=oid) from error
+    kind = header[1].decode()
+    if len(content) != size or not stream.eof or stream.unused_data or object_id(kind, content) != oid:
+        raise Corrupt(f"the object {oid} is damaged or cut short", oid=oid)
+    return kind, content
+
+
+@dataclass(frozen=True, slots=True)
+class TreeItem:
+    """One item of a tree: its mode as git writes it, its name, and the id of its object."""
+
+    mode: bytes
+    name: bytes
+    oid: str
+
+
+def tree_item(mode: bytes, name: str, oid: str) -> bytes:
+    """Returns one item as it stands in a tree."""
+    return b"%b %b\0%b" % (mode, name.encode(), bytes.fromhex(oid))
+
+
+def decode_tree(content: bytes, oid: str) -> list[TreeItem]:
+    """Returns the items of a tree, in its order.
+
+    Raises:
+        Corrupt: It is no tree.
+    """
+    items = []
+    place = 0
+    while place < len(content):
+        blank = content.find(b" ", place)
+        end = content.find(b"\0", blank)
+        if blank < 0 or end < 0 or end + 21 > len(content):
+            raise Corrupt(f"the tree {oid} is damaged", oid=oid)
+        items.append(TreeItem(content[place:blank], content[blank + 1 : end], content[end + 1 : end + 21].hex()))
+        place = end + 21
+    return items
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who made a commit, and when: seconds since the epoch."""
+
+    name: str
+    email: str
+    time: int
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.email}> {self.time} +0000"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A git commit.
+
+    Attributes:
+        tree: The id of its tree.
+        parents: The ids of its parents.
+        author: Who spoke, and when.
+        committer: Who stored it, and when.
+        message: Its text.
+    """
+
+    tree: str
+    parents: tuple[str, ...]
+    author: Person
+    committer: Person
+    message: str
+
+
+def encode_commit(commit: Commit) -> bytes:
+    """Returns the content of a commit object."""
+    parents = "".join(f"parent {parent}\n" for parent in commit.parents)
+    return (
+        f"tree {commit.tree}\n{parents}author {commit.author}\ncommitter {commit.committer}\n\n{commit.message}"
+    ).encode()
+
+
+def decode_commit(content: bytes, oid: str) -> Commit:
+    """Returns the commit that an object's content is.
+
+    Raises:
+        Corrupt: It is no commit.
+    """
+    head, _, message = content.decode("utf-8", "replace").partition("\n\n")
+    tree, parents, people = "", [], {}
+    for line in head.split("\n"):
+        key, _, value = line.partition(" ")
+        if key == "tree" and not tree:
+            tree = value
+        elif key == "parent":
+            parents.append(value)
+        elif key in ("author", "committer") and (person := _PERSON.fullmatch(value)):
+            people.setdefault(key, Person(person["name"], person["email"], int(person["time"])))
+    if not all(re.fullmatch("[0-9a-f]{40}", name) for name in (tree, *parents)) or len(people) != 2:
+        raise Corrupt(f"the commit {oid} is damaged", oid=oid)
+    return Commit(tree, tuple(parents), people["author"], people["committer"], message)

@@ -1,0 +1,84 @@
+"""Files and what the disk says of them: durable writes, and the one place where an OSError becomes an error of ours."""
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from gitsession.errors import Unavailable
+
+_ADVICE = {
+    errno.ENOSPC: "the disk is full; free some space and try again",
+    errno.EDQUOT: "the disk quota is used up; free some space and try again",
+    errno.EROFS: "the disk is read-only; reading works, writing does not",
+    errno.EACCES: "permission denied; the store must belong to you",
+    errno.EPERM: "the operation is not permitted; the store must belong to you",
+    errno.EMFILE: "too many open files in this process; close some, or raise its limit (ulimit -n)",
+    errno.ENFILE: "too many open files on this machine; try again",
+    errno.EIO: "the disk reports an input/output error; check it, then run `gitsession verify`",
+}
+
+
+def unavailable(error: OSError, doing: str) -> Unavailable:
+    """Returns the error that an OSError of the store's files becomes.
+
+    Args:
+        error: What the system said.
+        doing: What was being done, as in "cannot <doing>".
+    """
+    reason = _ADVICE.get(error.errno or 0) or error.strerror or str(error)
+    return Unavailable(f"cannot {doing}: {reason}")
+
+
+@contextlib.contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turns an OSError inside the block into `Unavailable`, with what was being done."""
+    try:
+        yield
+    except OSError as error:
+        raise unavailable(error, doing) from error
+
+
+def fsync_directory(path: Path | str) -> None:
+    """Makes the names in a directory durable; does nothing where directories cannot be opened (Windows)."""
+    if os.name == "nt":
+        return
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def write_all(file: int, content: bytes) -> None:
+    """Writes all of the content to an open file, however little the system takes at a time."""
+    written = os.write(file, content)
+    while written < len(content):
+        written += os.write(file, content[written:])
+
+
+def read_file(path: Path | str, limit: int | None = None) -> bytes:
+    """Returns the content of a file, at most `limit` bytes of it.
+
+    Raises:
+        OSError: As the system says.
+    """
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # a third of the time of Path.read_bytes
+        return file.readall() if limit is None else file.read(limit)
+
+
+def make_directory(path: Path, *, durable: bool) -> None:
+    """Makes a directory and its parents, readable as the umask says; durable with the name in the parent.
+
+    Raises:
+        OSError: As the system says.
+    """
+    if path.is_dir():
+        return
+    make_directory(path.parent, durable=durable)
+    with contextlib.suppress(FileExistsError):
+        path.mkdir()
+    if durable:
+        fsync_directory(path.parent)
+

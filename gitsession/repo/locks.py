@@ -1,0 +1,165 @@
+"""Locks: an advisory one that queues the writers of a session, and git's own `<file>.lock`.
+
+The advisory lock is the system's (flock): it ends with the process that holds it, however that ends. It is taken
+before any `<ref>.lock`, so whoever holds it knows that no writer of ours holds the ref's lock, and that one which is
+there belongs to git (which holds it for milliseconds) or to a process that was killed.
+"""
+
+import contextlib
+import os
+import random
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from zlib import crc32
+
+from gitsession.errors import StoreBusy
+from gitsession.repo.files import make_directory
+
+if os.name == "nt":
+    import msvcrt
+
+    def _try_lock(file: int) -> bool:
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows alone
+        except OSError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def _try_lock(file: int) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+# Sessions share this many lock files, so that a store of many sessions does not fill up with them.
+_STRIPES = 64
+
+# A foreign `<ref>.lock` that is older than this was left by a killed process: git holds one for milliseconds.
+STALE_SECONDS = 10.0
+
+
+class SessionLocks:
+    """The advisory locks of a store's sessions.
+
+    Attributes:
+        path: The directory of the lock files.
+        wait: For how long a live lock is waited for, in seconds.
+    """
+
+    def __init__(self, path: Path, *, wait: float) -> None:
+        self.path = path
+        self.wait = wait
+        # A first line of waiting within the process: threads queue here without polling.
+        self._inner = [threading.Lock() for _ in range(_STRIPES)]
+
+    @contextlib.contextmanager
+    def hold(self, branch: str) -> Iterator[None]:
+        """Holds the lock of a session's writers.
+
+        Raises:
+            StoreBusy: It stayed held for longer than the store waits.
+            OSError: The lock file cannot be made.
+        """
+        stripe = crc32(branch.encode()) % _STRIPES
+        path = self.path / f"{stripe:02d}.lock"
+        if not self._inner[stripe].acquire(timeout=self.wait):
+            raise StoreBusy(str(path), None)
+        try:
+            file = self._open(path)
+            try:
+                for pause in pauses(self.wait):
+                    if _try_lock(file):
+                        break
+                    if pause is None:
+                        raise StoreBusy(str(path), None)
+                    time.sleep(pause)
+                yield
+            finally:
+                os.close(file)
+        finally:
+            self._inner[stripe].release()
+
+    def _open(self, path: Path) -> int:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        try:
+            return os.open(path, flags, 0o600)
+        except FileNotFoundError:
+            make_directory(self.path, durable=False)
+            return os.open(path, flags, 0o600)
+
+
+def pauses(wait: float) -> Iterator[float | None]:
+    """Yields how long to sleep before each further try, growing and jittered, and None once `wait` seconds are over."""
+    deadline = time.monotonic() + wait
+    pause = 0.0005
+    while time.monotonic() < deadline:
+        yield pause * random.uniform(0.5, 1.0)  # noqa: S311  # spreads writers, hides nothing
+        pause = min(pause * 1.5, 0.05)
+    yield None
+
+
+def take_git_lock(path: Path, *, wait: float, scratch: Path) -> int:
+    """Makes git's own lock file and returns it open for writing.
+
+    The caller holds the session's advisory lock. A lock that a killed process left is removed, with a warning.
+
+    Args:
+        path: The lock file.
+        wait: For how long it is waited for, in seconds.
+        scratch: A directory on the same file system for files of a moment; none may appear among the refs.
+
+    Raises:
+        StoreBusy: It stayed held for longer than `wait` seconds.
+        OSError: It cannot be made; FileNotFoundError where its directory does not exist.
+    """
+    for pause in pauses(wait):
+        try:
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
+        except FileExistsError:
+            age = _age(path, scratch)
+            if age is not None and age > STALE_SECONDS and _remove_stale(path, scratch):
+                warnings.warn(f"removed {path}, which a killed process left {age:.0f} s ago", stacklevel=2)
+                continue
+        if pause is None:
+            raise StoreBusy(str(path), _age(path, scratch))
+        time.sleep(pause)
+    raise AssertionError  # pauses() ends with None
+
+
+def _age(path: Path, scratch: Path) -> float | None:
+    """Returns the age of a file in seconds by the file system's own clock, which need not be this machine's."""
+    try:
+        taken = path.stat().st_mtime
+        probe = scratch / f"clock.{os.getpid()}.{threading.get_ident()}"
+        probe.touch()
+        try:
+            return probe.stat().st_mtime - taken
+        finally:
+            probe.unlink()
+    except OSError:
+        return None
+
+
+def _remove_stale(path: Path, scratch: Path) -> bool:
+    """Removes a stale lock, moved aside first so that one that was taken anew in this moment is noticed and put back."""
+    aside = scratch / f"stale.{os.getpid()}.{threading.get_ident()}"
+    try:
+        seen = path.stat()
+        path.rename(aside)
+        moved = aside.stat()
+        if (moved.st_ino, moved.st_mtime_ns) != (seen.st_ino, seen.st_mtime_ns):
+            with contextlib.suppress(FileExistsError):
+                os.link(aside, path)
+            aside.unlink()
+            return False
+        aside.unlink()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,217 @@
+"""The refs of a git repository: read, listed, and compared and swapped, with git's own files and locks.
+
+Loose refs are read before packed ones: `git pack-refs` writes the packed file before it removes the loose one, so a
+ref that was there all the time is never missed. (libgit2 reads them the other way round when it lists.)
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from gitsession.errors import Corrupt, SessionError, SessionExists
+from gitsession.repo.files import fsync_directory, make_directory, read_file, translated, unavailable, write_all
+from gitsession.repo.locks import take_git_lock
+
+_OID = re.compile(rb"([0-9a-f]{40})\s*")
+_PACKED_LINE = re.compile(rb"^([0-9a-f]{40}) (refs/[^\n]+)$", re.MULTILINE)
+
+# Where a store keeps what is its own beside git's files: locks, and caches that may be deleted at any time.
+OWN_DIRECTORY = "gitsession"
+
+_REFLOG_PERSON = "gitsession <meta@gitsession.invalid>"
+
+
+class RefMoved(SessionError):
+    """A compare-and-swap found another value than it expected; internal to the library.
+
+    Attributes:
+        actual: What the ref is at; None if it does not exist.
+    """
+
+    def __init__(self, name: str, actual: str | None) -> None:
+        super().__init__(f"{name} has moved to {actual}")
+        self.actual = actual
+
+
+class Refs:
+    """The refs of one repository.
+
+    Attributes:
+        path: The git directory.
+        durable: Whether a new value is on disk before `compare_and_swap` returns.
+        wait: For how long git's lock on a ref is waited for, in seconds.
+    """
+
+    def __init__(self, path: Path, *, durable: bool, wait: float) -> None:
+        self.path = path
+        self.durable = durable
+        self.wait = wait
+        self._packed: tuple[tuple[int, int, int] | None, dict[str, str]] = (None, {})
+
+    def find(self, name: str) -> str | None:
+        """Returns the object id that a ref holds, 40 hex digits; None if there is no such ref.
+
+        Raises:
+            Corrupt: Its file is damaged, or points to another ref.
+            Unavailable: The disk could not be read.
+        """
+        try:
+            content = read_file(f"{self.path}{os.sep}{name}", 4096)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return self._read_packed().get(name)
+        except PermissionError as error:
+            if (self.path / name).is_dir():  # what Windows says of a directory
+                return self._read_packed().get(name)
+            raise unavailable(error, f"read the ref {name}") from error
+        except OSError as error:
+            raise unavailable(error, f"read the ref {name}") from error
+        return _value(name, content)
+
+    def list(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
+        """Yields the refs that begin with a prefix ending in "/", sorted by name, each with its value or its fault.
+
+        Raises:
+            Unavailable: The disk could not be read.
+        """
+        with translated("list the refs"):
+            found: dict[str, str | Corrupt] = {}
+            for name in self._loose_names(prefix):
+                try:
+                    content = read_file(self.path / name, 4096)
+                    found[name] = _value(name, content)
+                except FileNotFoundError:
+                    continue  # packed or deleted since; the packed file, read below, tells which
+                except Corrupt as error:
+                    found[name] = error
+                except OSError as error:
+                    found[name] = Corrupt(f"the ref {name} cannot be read: {error.strerror}")
+            packed = {name: oid for name, oid in self._read_packed().items() if name.startswith(prefix)}
+        yield from sorted((packed | found).items())
+
+    def compare_and_swap(self, name: str, expected: str | None, new: str, *, reason: str) -> None:
+        """Moves a ref from one value to another, or creates it where `expected` is None.
+
+        The caller holds the advisory lock of the session.
+
+        Raises:
+            RefMoved: It holds another value; nothing was changed.
+            SessionExists: A branch stands in the way of a new one.
+            StoreBusy: Another process holds the ref's lock.
+            Unavailable: The disk refuses. The ref may have moved all the same: read it again.
+        """
+        path = self.path / name
+        with translated(f"move the ref {name}"):
+            file = self._lock(path, name)
+            lock = path.with_name(path.name + ".lock")
+            try:
+                try:
+                    actual = self.find(name)
+                    if actual != expected:
+                        raise RefMoved(name, actual)
+                    if expected is None:
+                        self._check_free(path, name)
+                    write_all(file, f"{new}\n".encode())
+                    if self.durable:
+                        os.fsync(file)
+                finally:
+                    os.close(file)
+                # The log first: a crash leaves a line for a move that did not happen, never a move without a line,
+                # so the log can tell a ref that fell back.
+                self._log(name, expected or "0" * 40, new, reason)
+                os.replace(lock, path)
+            except BaseException:
+                with suppress(OSError):
+                    lock.unlink()
+                raise
+            if self.durable:
+                fsync_directory(path.parent)
+
+    def reflog(self, name: str) -> list[tuple[str, str]]:
+        """Returns the moves that a ref's log tells of, oldest first: the old and the new object id of each."""
+        try:
+            content = read_file(self.path / "logs" / name)
+        except OSError:
+            return []
+        lines = (line.split(b" ", 2) for line in content.split(b"\n") if _OID.match(line))
+        return [(parts[0].decode(), parts[1].decode()) for parts in lines if len(parts) == 3 and _OID.match(parts[1])]
+
+    def _lock(self, path: Path, name: str) -> int:
+        lock = path.with_name(path.name + ".lock")
+        try:
+            return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
+        except FileNotFoundError:
+            make_directory(path.parent, durable=self.durable)
+            return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
+        except NotADirectoryError:
+            blocker = next(p for p in reversed(path.parents) if p.is_file())
+            raise SessionExists(name, str(blocker.relative_to(self.path))) from None
+
+    def _check_free(self, path: Path, name: str) -> None:
+        """Refuses a new ref that is a directory of another, or below another, loose or packed."""
+        for other in self._read_packed():
+            if other.startswith(name + "/") or name.startswith(other + "/"):
+                raise SessionExists(name, other)
+        if path.is_dir():
+            for directory, _, files in os.walk(path, topdown=False):
+                if files:
+                    below = Path(directory, files[0]).relative_to(self.path).as_posix()
+                    raise SessionExists(name, below)
+                Path(directory).rmdir()  # git leaves empty directories behind, and removes them like this
+
+    def _log(self, name: str, old: str, new: str, reason: str) -> None:
+        path = self.path / "logs" / name
+        line = f"{old} {new} {_REFLOG_PERSON} {int(time.time())} +0000\t{reason}\n".encode()
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        try:
+            file = os.open(path, flags, 0o644)
+        except FileNotFoundError:
+            make_directory(path.parent, durable=self.durable)
+            file = os.open(path, flags, 0o644)
+        # Not synced: the log is a second witness, and after a power cut the ref itself is the better one.
+        try:
+            os.write(file, line)
+        finally:
+            os.close(file)
+
+    def _read_packed(self) -> dict[str, str]:
+        path = self.path / "packed-refs"
+        try:
+            stat = path.stat()
+            key = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+            if self._packed[0] == key:
+                return self._packed[1]
+            content = read_file(path)
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise unavailable(error, "read the packed refs") from error
+        names = {name.decode("utf-8", "surrogateescape"): oid.decode() for oid, name in _PACKED_LINE.findall(content)}
+        self._packed = (key, names)
+        return names
+
+    def _loose_names(self, prefix: str) -> Iterator[str]:
+        directory = self.path / prefix
+        try:
+            entries = list(os.scandir(directory))
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for entry in entries:
+            if entry.name.endswith(".lock"):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from self._loose_names(f"{prefix}{entry.name}/")
+            else:
+                yield prefix + entry.name
+
+
+def _value(name: str, content: bytes) -> str:
+    if match := _OID.fullmatch(content):
+        return match[1].decode()
+    if content.startswith(b"ref:"):
+        target = content[4:].strip().decode("utf-8", "replace")
+        raise Corrupt(f"{name} is a symbolic ref to {target!a}, which no session is; remove it with git symbolic-ref -d")
+    what = "empty" if not content.strip(b"\0 \n") else "damaged"
+    raise Corrupt(f"the ref {name} is {what}; `gitsession repair` tells what it can be set to")

@@ -1,0 +1,200 @@
+"""A git repository as a store needs it: opened with care, and moved from one head to the next safely."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pygit2
+
+from gitsession.errors import NotAStore, Unavailable
+from gitsession.layout import HEADER_NAME, HEADS
+from gitsession.repo.codec import decode_commit, decode_tree
+from gitsession.repo.files import fsync_directory, make_directory, translated
+from gitsession.repo.gc import gc_is_running, wait_for_gc
+from gitsession.repo.locks import SessionLocks
+from gitsession.repo.objects import Objects
+from gitsession.repo.refs import OWN_DIRECTORY, Refs
+
+# Version 0 is SHA-1 objects and refs in files by definition, whatever git's defaults become.
+_CONFIG = """\
+[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+\tlogAllRefUpdates = true
+[receive]
+\tdenyNonFastForwards = true
+\tdenyDeletes = true
+[transfer]
+\tfsckObjects = true
+[gitsession]
+\tformat = 1
+"""
+
+_MAKE_ONE = "make a store with `gitsession init`, or name another with --store"
+
+# What libgit2 says of a repository that it will not open, and what that means here.
+_REFUSALS = {
+    "object format": "is a repository of SHA-256 objects, which cannot be opened; gitsession stores are SHA-1",
+    "refstorage": "keeps its refs in a reftable, which cannot be opened; migrate it to files with `git refs migrate`",
+    "not owned": "belongs to another user; if you trust it, run `git config --global --add safe.directory <its path>`",
+    "partialclone": "is a partial clone, whose objects are elsewhere; clone it without --filter",
+}
+
+
+class Repository:
+    """One open repository. May be shared between threads.
+
+    Attributes:
+        path: The git directory.
+        objects: Its objects.
+        refs: Its refs.
+        locks: The locks of its writers.
+        ignores_case: Whether its file system takes `A` and `a` for the same branch.
+        wait: For how long a lock, or a collection, is waited for, in seconds.
+    """
+
+    def __init__(self, path: Path, *, durable: bool, wait: float, ignores_case: bool) -> None:
+        self.path = path
+        self.objects = Objects(path / "objects", durable=durable)
+        self.refs = Refs(path, durable=durable, wait=wait)
+        self.locks = SessionLocks(path / OWN_DIRECTORY / "locks", wait=wait)
+        self.ignores_case = ignores_case
+        self.wait = wait
+
+    @classmethod
+    def init(cls, path: Path, *, durable: bool, wait: float) -> "Repository":
+        """Makes a bare repository, readable by its owner alone, or opens the store that is there.
+
+        Raises:
+            NotAStore: Something else is there.
+            Unavailable: The disk refuses.
+        """
+        with translated(f"make a store at {path}"):
+            if path.exists() and not path.is_dir():
+                raise NotAStore(str(path), "is a file; a store is a directory")
+            if not path.is_dir() or not any(path.iterdir()):
+                _make(path)
+        return cls.open(path, durable=durable, wait=wait)
+
+    @classmethod
+    def open(cls, path: Path, *, durable: bool, wait: float) -> "Repository":
+        """Opens the repository of a store: a bare one, or the `.git` of a work tree.
+
+        Raises:
+            NotAStore: There is none, it cannot be opened, or it holds something else.
+            Unavailable: The disk could not be read.
+        """
+        if not path.exists():
+            raise NotAStore(str(path), f"there is no store; {_MAKE_ONE}")
+        try:
+            found = pygit2.Repository(str(path), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
+        except (pygit2.GitError, KeyError, ValueError, OSError) as error:
+            raise NotAStore(str(path), _refusal(path, error)) from error
+        git_directory = Path(found.path)
+        config = found.config
+        _check_config(path, config)
+        if (git_directory / "objects" / "info" / "alternates").exists():
+            raise NotAStore(
+                str(path),
+                "borrows objects from another repository (objects/info/alternates); "
+                "run `git repack -a -d` in it and remove that file",
+            )
+        ignores_case = "core.ignorecase" in config and config.get_bool("core.ignorecase")
+        made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case)
+        if "gitsession.format" not in config:
+            made.require_sessions()
+        return made
+
+    def require_sessions(self) -> None:
+        """Refuses a repository that is not marked as a store and holds no session: an ordinary one.
+
+        Raises:
+            NotAStore: It has branches, and none of the first 100 is a session.
+        """
+        seen = 0
+        for prefix in (HEADS, "refs/remotes/"):
+            for _, value in self.refs.list(prefix):
+                seen += 1
+                if isinstance(value, str) and self._is_session(value):
+                    return
+                if seen == 100:
+                    break
+        if seen or (self.path.name == ".git"):
+            raise NotAStore(str(self.path), f"is a git repository, but no store of sessions; {_MAKE_ONE}")
+
+    def move(
+        self, branch: str, expected: str | None, new: str, objects: Sequence[tuple[str, bytes]], *, reason: str
+    ) -> None:
+        """Stores objects and then moves a branch to the commit among them; the caller holds the session's lock.
+
+        When it returns, the move survives a power cut (where durable), and any `git gc` that ran meanwhile.
+
+        Args:
+            branch: Its name, without `refs/heads/`.
+            expected: The commit it must be at; None for a branch that must not exist.
+            new: The commit it is moved to.
+            objects: Kinds and contents, blobs first, the commit last.
+            reason: What the reflog says.
+
+        Raises:
+            RefMoved: The branch is elsewhere; nothing was changed.
+            SessionExists: A branch stands in the way of a new one.
+            StoreBusy: A lock stayed held.
+            Unavailable: The disk refuses. Where the branch has moved all the same, trying again finds it so.
+        """
+        self.objects.write_all(objects)
+        self.refs.compare_and_swap(HEADS + branch, expected, new, reason=reason)
+        with translated("look for a running `git gc`"):
+            if gc_is_running(self.path):
+                self._outlive_gc(objects)
+
+    def _outlive_gc(self, objects: Sequence[tuple[str, bytes]]) -> None:
+        """Waits until the running collection is over and stores again what it took, until none is running."""
+        deadline = time.monotonic() + max(self.wait, 1.0)
+        while True:
+            over = wait_for_gc(self.path, deadline)
+            for kind, content in objects:
+                self.objects.restore(kind, content)
+            if over and not gc_is_running(self.path):
+                return
+            if not over:
+                raise Unavailable("`git gc` has been running for too long; the commit may be lost to it: try it again")
+
+    def _is_session(self, oid: str) -> bool:
+        found = self.objects.find(oid)
+        if found is None or found[0] != "commit":
+            return False
+        tree = decode_commit(found[1], oid).tree
+        return any(item.name == HEADER_NAME.encode() for item in decode_tree(self.objects.read(tree, "tree"), tree))
+
+
+def _make(path: Path) -> None:
+    make_directory(path.parent, durable=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+    path.chmod(0o700)
+    for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", f"{OWN_DIRECTORY}/locks"):
+        (path / directory).mkdir(parents=True, exist_ok=True)
+    # HEAD last: git takes a directory without one for no repository.
+    for name, content in (("config", _CONFIG), ("HEAD", "ref: refs/heads/main\n")):
+        temporary = path / f"{name}.new"
+        temporary.write_text(content, newline="\n")
+        temporary.replace(path / name)
+    fsync_directory(path)
+    fsync_directory(path.parent)
+
+
+def _refusal(path: Path, error: Exception) -> str:
+    text = str(error).lower()
+    for sign, meaning in _REFUSALS.items():
+        if sign in text:
+            return meaning
+    if (path / "HEAD").exists() or (path / ".git").exists():
+        return f"is a git repository that cannot be opened: {error}"
+    return f"is no git repository; {_MAKE_ONE}"
+
+
+def _check_config(path: Path, config: pygit2.Config) -> None:
+    for entry in config:
+        if entry.name.startswith("remote.") and entry.name.endswith(".promisor") and entry.value != "false":
+            raise NotAStore(str(path), _REFUSALS["partialclone"])

@@ -1,0 +1,184 @@
+"""The tree of a session: its header, and one file a delta in two levels of directories of 100. FORMAT.md, "The tree".
+
+Items are appended at the end of each directory, in byte order, so a new tree is an old one with a few bytes changed at
+its end: nothing but the last directory of each level is ever read or written to add a delta.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from gitsession.errors import Corrupt, InvalidCommit
+from gitsession.layout import HEADER_NAME, MAX_DELTAS, directories, file_name
+from gitsession.repo.codec import BLOB_MODE, TREE_MODE, decode_tree, object_id, tree_item
+from gitsession.repo.objects import Objects
+
+_ITEM_TAIL = 20  # the bytes of an object id at the end of an item
+
+
+class Delta(NamedTuple):
+    """One delta of a session's tree: its number, the commit id as encoded in its name, and its blob."""
+
+    number: int
+    encoded_id: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTree:
+    """What a session's root tree holds, and the last directory of each level.
+
+    Attributes:
+        oid: The id of the root tree; "" for a session without one.
+        tag: The session's tag.
+        header: The blob of `session.json`.
+        count: How many deltas there are.
+        last_id: The encoded commit id of the last delta; None if there is none.
+        top: The root tree's items before `session.json`, as git encodes them.
+        middle: The items of the last directory in it.
+        bottom: The items of the last directory in that.
+    """
+
+    oid: str
+    tag: str
+    header: str
+    count: int = 0
+    last_id: str | None = None
+    top: bytes = b""
+    middle: bytes = b""
+    bottom: bytes = b""
+
+    def with_header(self, header: str) -> tuple["SessionTree", list[tuple[str, bytes]]]:
+        """Returns the tree with another header blob, and the objects that it needs."""
+        root = self.top + tree_item(BLOB_MODE, HEADER_NAME, header)
+        return replace(self, header=header, oid=object_id("tree", root)), [("tree", root)]
+
+    def with_delta(self, encoded_id: str, blob: str) -> tuple["SessionTree", list[tuple[str, bytes]]]:
+        """Returns the tree with one more delta, and the objects that it needs, the root tree last.
+
+        Raises:
+            InvalidCommit: The session is full.
+        """
+        number = self.count
+        if number >= MAX_DELTAS:
+            raise InvalidCommit(f"the session is full: it holds {MAX_DELTAS} deltas; go on in a fork")
+        top_name, middle_name = directories(number, self.tag)
+        bottom = (self.bottom if number % 100 else b"") + tree_item(
+            BLOB_MODE, file_name(number, encoded_id, self.tag), blob
+        )
+        kept = self.middle[: _last_item(self.middle)] if number % 100 else self.middle if number % 10_000 else b""
+        middle = kept + tree_item(TREE_MODE, middle_name, object_id("tree", bottom))
+        kept = self.top[: _last_item(self.top)] if number % 10_000 else self.top
+        top = kept + tree_item(TREE_MODE, top_name, object_id("tree", middle))
+        root = top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
+        grown = SessionTree(
+            object_id("tree", root), self.tag, self.header, number + 1, encoded_id, top, middle, bottom
+        )
+        return grown, [("tree", bottom), ("tree", middle), ("tree", root)]
+
+
+def read_tree(objects: Objects, oid: str, tag: str, header: str) -> SessionTree:
+    """Returns the tree of a session whose header is known.
+
+    Raises:
+        Corrupt: It is not laid out as a session's tree.
+    """
+    root = objects.read(oid, "tree")
+    top = root[: len(root) - len(tree_item(BLOB_MODE, HEADER_NAME, header))]
+    empty = SessionTree(oid, tag, header, top=top)
+    if top + tree_item(BLOB_MODE, HEADER_NAME, header) != root:
+        raise Corrupt(f"the tree {oid} holds other items beside those of a session", oid=oid)
+    if not top:
+        return empty
+    tops = _directory_items(top, oid, tag, width=4)
+    middle = objects.read(tops[-1][1], "tree")
+    middles = _directory_items(middle, tops[-1][1], tag, width=2)
+    bottom = objects.read(middles[-1][1], "tree")
+    deltas = _delta_items(bottom, middles[-1][1], tag)
+    if [number for number, _ in tops] != list(range(len(tops))):
+        raise Corrupt(f"the tree {oid} lacks a directory of deltas", oid=oid)
+    last = deltas[-1]
+    if directories(last.number, tag) != (f"{tops[-1][0]:04d}-{tag}", f"{middles[-1][0]:02d}-{tag}"):
+        raise Corrupt(f"delta {last.number} lies in the wrong directory of the tree {oid}", oid=oid)
+    return replace(empty, count=last.number + 1, last_id=last.encoded_id, middle=middle, bottom=bottom)
+
+
+def read_header_blob(objects: Objects, oid: str) -> str:
+    """Returns the id of the blob `session.json` in a root tree.
+
+    Raises:
+        Corrupt: There is none: the commit is no session's.
+    """
+    for item in decode_tree(objects.read(oid, "tree"), oid):
+        if item.name == HEADER_NAME.encode():
+            if item.mode != BLOB_MODE:
+                raise Corrupt(f"{HEADER_NAME} in the tree {oid} is no plain file", oid=oid)
+            return item.oid
+    raise Corrupt(f"its commits are not gitsession's: the tree {oid} has no {HEADER_NAME}", oid=oid)
+
+
+def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[tuple[int, str]]:
+    """Yields the directories of deltas that reach to `start` or further: the number of the first delta, and the tree."""
+    for top, middle_oid in _directory_items(tree.top, tree.oid, tree.tag, width=4) if tree.top else ():
+        if (top + 1) * 10_000 <= start:
+            continue
+        for middle, bottom_oid in _directory_items(objects.read(middle_oid, "tree"), middle_oid, tree.tag, width=2):
+            first = top * 10_000 + middle * 100
+            if first + 100 > start:
+                yield first, bottom_oid
+
+
+def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[Delta]:
+    """Yields the deltas from number `start` on.
+
+    Raises:
+        Corrupt: A directory is damaged, or a number is missing.
+    """
+    expected = start
+    for _, oid in bottom_directories(objects, tree, start):
+        for delta in _delta_items(objects.read(oid, "tree"), oid, tree.tag):
+            if delta.number < start:
+                continue
+            if delta.number != expected:
+                raise Corrupt(f"delta {expected} is missing in the tree {oid}", oid=oid)
+            expected += 1
+            yield delta
+    if expected != max(tree.count, start):
+        raise Corrupt(f"delta {expected} is missing in the tree {tree.oid}", oid=tree.oid)
+
+
+def find_delta(objects: Objects, tree: SessionTree, number: int) -> Delta:
+    """Returns the delta of a number below the count."""
+    return next(deltas_of(objects, tree, number))
+
+
+def _last_item(items: bytes) -> int:
+    """Returns where the last item of directories begins; they are all of one length."""
+    return len(items) - (items.index(b"\0") + 1 + _ITEM_TAIL)
+
+
+@lru_cache(maxsize=1024)
+def _delta_pattern(tag: str) -> re.Pattern[bytes]:
+    return re.compile(rb"100644 (\d{6,8})-([A-Za-z0-9._%%-]+)-%b\.jsonl\0(.{20})" % tag.encode(), re.DOTALL)
+
+
+def _delta_items(content: bytes, oid: str, tag: str) -> list[Delta]:
+    """Returns the deltas of one bottom directory."""
+    found = _delta_pattern(tag).findall(content)
+    length = sum(len(number) + len(encoded) + len(blob) for number, encoded, blob in found)
+    # Each item has 22 bytes besides: the mode and a blank, two dashes, the tag, the ending and a NUL.
+    if not found or length + 22 * len(found) != len(content):
+        raise Corrupt(f"the tree {oid} is no directory of deltas", oid=oid)
+    return [Delta(int(number), encoded.decode(), blob.hex()) for number, encoded, blob in found]
+
+
+def _directory_items(content: bytes, oid: str, tag: str, *, width: int) -> list[tuple[int, str]]:
+    """Returns the directories of a tree that holds nothing else: their numbers and trees."""
+    items = decode_tree(content, oid)
+    pattern = rb"(\d{%d})-%b" % (width, tag.encode())
+    matches = [re.fullmatch(pattern, item.name) for item in items]
+    if not items or not all(matches) or any(item.mode != TREE_MODE for item in items):
+        raise Corrupt(f"the tree {oid} is no directory of a session", oid=oid)
+    return [(int(match[1]), item.oid) for match, item in zip(matches, items, strict=True) if match]
