@@ -32,7 +32,7 @@ from .output import note
 from .text import one_line
 
 
-class InvalidInput(SessionError):
+class InvalidInput(SessionError):  # noqa: N818  # named as the library names its own
     """What stands on stdin cannot be taken.
 
     Attributes:
@@ -48,7 +48,7 @@ class InvalidInput(SessionError):
         self.reason = reason
 
 
-class GitNotFound(SessionError):
+class GitNotFound(SessionError):  # noqa: N818  # as above
     """There is no git to run."""
 
     def __init__(self) -> None:

@@ -145,7 +145,7 @@ def _tell_unexpected(kind: type[BaseException], error: BaseException, trace: Tra
         note(f"gitsession: internal error: {kind.__name__}: {error}; GITSESSION_TRACEBACK=1 shows where, please report")
 
 
-def _tell_warning(message: Warning | str, *_: object) -> None:
+def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Tells a warning on one line, as `warnings.showwarning`."""
     note(f"gitsession: warning: {message}")
 
@@ -153,7 +153,7 @@ def _tell_warning(message: Warning | str, *_: object) -> None:
 def main() -> NoReturn:
     """Runs the command line of this process, and ends it."""
     sys.excepthook = _tell_unexpected
-    warnings.showwarning = _tell_warning
+    warnings.showwarning = _tell_warning  # type: ignore[assignment]  # it takes what that takes, and looks at less
     if "_GITSESSION_COMPLETE" in os.environ:
         gitsession(prog_name="gitsession")
     prepare_streams()

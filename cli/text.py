@@ -66,9 +66,5 @@ def size(number: int) -> str:
     """Returns a number of bytes for reading: `812 bytes`, `12.4 KB`, in thousands."""
     if number < 1000:
         return count(number, "byte")
-    value = float(number)
-    for unit in ("KB", "MB", "GB"):
-        value /= 1000
-        if value < 1000:
-            break
-    return f"{value:.1f} {unit}"
+    power = min((len(str(number)) - 1) // 3, 3)
+    return f"{number / 1000**power:.1f} {('KB', 'MB', 'GB')[power - 1]}"

@@ -10,6 +10,8 @@ from ..output import local_time, on_terminal, session_json, style, table, write,
 from ..text import clip, one_line
 
 HEADER = ("SESSION", "TITLE", "AGENT", "DELTAS", "LAST ACTIVITY", "PARENT")
+# Ids up to this length stand as they are; longer ones (a UUID has 36) are cut, but never below the second number.
+WHOLE = 20
 SHORTEST = 8
 
 
@@ -54,7 +56,7 @@ def _row(found: SessionInfo | BrokenSession, names: dict[str, str]) -> tuple[str
 
 
 def abbreviations(ids: Sequence[str]) -> dict[str, str]:
-    """Returns for each id its shortest beginning, of at least eight characters, that no other id has.
+    """Returns for each long id its shortest beginning, of at least eight characters, that no other id has.
 
     Ids that go on from an id after a dot are derived from it, and do not count against it, as in `Store.find`.
     """
@@ -67,7 +69,7 @@ def abbreviations(ids: Sequence[str]) -> dict[str, str]:
             if not other.startswith(name + "."):
                 shortest[name] = max(shortest[name], common + 1)
                 break
-    return {name: name[:length] for name, length in shortest.items()}
+    return {name: name[:length] for name, length in shortest.items() if len(name) > WHOLE}
 
 
 def _common(a: str, b: str) -> int:

@@ -1,9 +1,6 @@
 """`gitsession log`."""
 
-from collections.abc import Iterator
-from itertools import chain, islice
-
-from gitsession import LogEntry
+from itertools import islice
 
 from .. import options
 from ..output import columns, log_json, log_line, write, write_json
@@ -23,14 +20,9 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
     time.
     """
     store = settings.open()
-    entries = _started(islice(store.log(store.find(session), at=at), limit))
+    entries = islice(store.log(store.find(session), at=at), limit)
     if settings.json:
         write_json(map(log_json, entries))
     else:
         room = columns()
         write(log_line(entry, room) for entry in entries)
-
-
-def _started(entries: Iterator[LogEntry]) -> Iterator[LogEntry]:
-    """Takes the first entry already now, so that an error is told before anything is printed."""
-    return chain([*islice(entries, 1)], entries)
