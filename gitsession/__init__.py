@@ -1,0 +1,88 @@
+"""Keeps the sessions (transcripts) of AI agents in a bare git repository.
+
+One branch a session, one git commit a session commit. `Store` is where to begin:
+
+    >>> store = Store.init("sessions.git")
+    >>> session = store.bind("support-4711")
+    >>> commit = new_commit(None, [{"role": "user", "content": "Hello"}])
+    >>> session.commit(commit).head == commit.id
+    True
+"""
+
+from gitsession.errors import (
+    AmbiguousName,
+    Corrupt,
+    InvalidCommit,
+    InvalidSessionId,
+    NotAStore,
+    NotImported,
+    ParentConflict,
+    RevisionNotFound,
+    SessionError,
+    SessionExists,
+    SessionNotFound,
+    StoreBusy,
+    Unavailable,
+    UnknownTranscript,
+    UnsupportedFormat,
+)
+from gitsession.model import (
+    CompactionEntry,
+    Message,
+    MessageEntry,
+    Messages,
+    Session,
+    SessionCommit,
+    SessionEntry,
+    SessionMeta,
+    UnknownEntry,
+    build_context,
+    new_commit,
+)
+from gitsession.revisions import Diff, LogEntry
+from gitsession.session_store import SessionStore
+from gitsession.store import BrokenSession, SessionInfo, Store
+from gitsession.transcripts import FORMATS
+from gitsession.transcripts.base import Format
+from gitsession.view import Part, View, readable, view
+
+__all__ = [
+    "FORMATS",
+    "AmbiguousName",
+    "BrokenSession",
+    "CompactionEntry",
+    "Corrupt",
+    "Diff",
+    "Format",
+    "InvalidCommit",
+    "InvalidSessionId",
+    "LogEntry",
+    "Message",
+    "MessageEntry",
+    "Messages",
+    "NotAStore",
+    "NotImported",
+    "ParentConflict",
+    "Part",
+    "RevisionNotFound",
+    "Session",
+    "SessionCommit",
+    "SessionEntry",
+    "SessionError",
+    "SessionExists",
+    "SessionInfo",
+    "SessionMeta",
+    "SessionNotFound",
+    "SessionStore",
+    "Store",
+    "StoreBusy",
+    "Unavailable",
+    "UnknownEntry",
+    "UnknownTranscript",
+    "UnsupportedFormat",
+    "View",
+    "build_context",
+    "new_commit",
+    "readable",
+    "view",
+]

@@ -13,7 +13,8 @@
     ├── RevisionNotFound   the session has no such commit
     ├── NotAStore          the path holds no store that can be opened
     │   └── UnsupportedFormat   a store or a session of a version that is not known here
-    └── UnknownTranscript  the file is in no transcript format that is known here
+    ├── UnknownTranscript  the file is in no transcript format that is known here
+    └── NotImported        the session was not imported, so there is no original to give back
 
 Each error takes data, keeps it as attributes, and builds its own text; nobody needs to parse a message.
 """
@@ -200,6 +201,22 @@ class UnknownTranscript(SessionError):
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
         self.path = path
+        self.reason = reason
+
+
+class NotImported(SessionError):
+    """The session is no imported transcript, or holds more than its transcript: there is no original to give back.
+
+    Attributes:
+        session_id: The session.
+        reason: Why not.
+    """
+
+    def __init__(self, session_id: str, reason: str) -> None:
+        super().__init__(
+            f"the session {_quoted(session_id)} has no original: {reason}; export it as jsonl, or an earlier revision"
+        )
+        self.session_id = session_id
         self.reason = reason
 
 

@@ -1,6 +1,6 @@
 """Entries and headers as JSON text: what stands in the blobs of a session."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -45,13 +45,13 @@ def encode_entry(entry: SessionEntry) -> bytes:
     return json_text.encode_object(known | dict(entry.extra), "the entry")
 
 
-def decode_entry(line: bytes, *, default_id: str, default_timestamp: str) -> SessionEntry:
+def decode_entry(line: bytes, *, default_id: str, default_timestamp: Callable[[], str]) -> SessionEntry:
     """Returns the entry of one line.
 
     Args:
         line: The JSON text.
         default_id: The id of an entry that has none of its own.
-        default_timestamp: The time of an entry that has none of its own.
+        default_timestamp: Tells the time of an entry that has none of its own; asked only then.
 
     Raises:
         Corrupt: The line is no JSON object.
@@ -65,21 +65,22 @@ def decode_entry(line: bytes, *, default_id: str, default_timestamp: str) -> Ses
     return entry_of(value, default_id=default_id, default_timestamp=default_timestamp)
 
 
-def entry_of(value: dict[str, Any], *, default_id: str, default_timestamp: str) -> SessionEntry:
+def entry_of(value: dict[str, Any], *, default_id: str, default_timestamp: Callable[[], str]) -> SessionEntry:
     """Returns the entry that a JSON object stands for; an `UnknownEntry` where it is of no known kind."""
     rest = dict(value)
     kind = rest.pop("type", None)
-    common = {"id": rest.pop("id", None) or default_id, "timestamp": rest.pop("timestamp", None) or default_timestamp}
-    parent = rest.pop("parent_id", None)
-    known = all(isinstance(text, str) for text in common.values()) and isinstance(parent, str | None)
+    own_id, own_timestamp, parent = rest.pop("id", None), rest.pop("timestamp", None), rest.pop("parent_id", None)
+    known = all(text is None or isinstance(text, str) for text in (own_id, own_timestamp, parent))
+    common = {
+        "id": own_id if isinstance(own_id, str) and own_id else default_id,
+        "timestamp": own_timestamp if isinstance(own_timestamp, str) and own_timestamp else default_timestamp(),
+    }
     if known and kind == "message" and isinstance(rest.get("message"), dict):
         return MessageEntry(rest.pop("message"), parent_id=parent, extra=rest, **common)
     if known and kind == "compaction" and isinstance(rest.get("summary"), str):
         summary, kept, tokens = rest.pop("summary"), rest.pop("first_kept_id", None), rest.pop("tokens_before", None)
         return CompactionEntry(summary, kept, tokens, parent_id=parent, extra=rest, **common)
-    texts = {key: text if isinstance(text, str) else default for (key, text), default in zip(
-        common.items(), (default_id, default_timestamp), strict=True)}
-    return UnknownEntry(value, **texts)
+    return UnknownEntry(value, **common)
 
 
 def message_line(message: Mapping[str, Any], place: int) -> bytes:

@@ -4,7 +4,7 @@ import hashlib
 import re
 from typing import NamedTuple
 
-from gitsession.errors import InvalidCommit, InvalidSessionId
+from gitsession.errors import Corrupt, InvalidCommit, InvalidSessionId
 
 HEADS = "refs/heads/"
 HEADER_NAME = "session.json"
@@ -103,11 +103,15 @@ def decode_commit_id(encoded: str) -> str:
     """Returns the commit id that an encoded one stands for.
 
     Raises:
-        ValueError: It is nobody's encoding.
+        Corrupt: It is nobody's encoding.
     """
-    decoded = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded.encode()).decode()
-    if _percent_encode(decoded, ValueError()) != encoded:
-        raise ValueError(f"{encoded!r} is no encoded commit id")
+    fault = Corrupt(f"{encoded!a:.80} in the name of a delta is no encoded commit id")
+    try:
+        decoded = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded.encode()).decode()
+    except UnicodeDecodeError:
+        raise fault from None
+    if _percent_encode(decoded, fault) != encoded:
+        raise fault
     return decoded
 
 

@@ -10,6 +10,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import eq
 from typing import Any, overload
 
 from gitsession import json_text
@@ -46,7 +47,7 @@ class Messages(Sequence[Message]):
             InvalidCommit: One of them is no JSON object.
         """
         if isinstance(messages, Messages):
-            self._lines: tuple[bytes, ...] = messages._lines
+            self._lines: Sequence[bytes] = messages._lines
         else:
             self._lines = tuple(
                 MESSAGE_PREFIX + json_text.encode_object(message, f"messages[{place}]") + b"}"
@@ -75,14 +76,18 @@ class Messages(Sequence[Message]):
         return cls.from_lines(lines)
 
     @classmethod
-    def from_lines(cls, lines: Iterable[bytes]) -> "Messages":
-        """Returns the messages of stored message entries, one JSON text each, which were checked when written."""
+    def from_lines(cls, lines: Sequence[bytes]) -> "Messages":
+        """Returns the messages of stored message entries, one JSON text each, which were checked when written.
+
+        Args:
+            lines: The texts, which nobody changes any more; they may be read only when they are looked at.
+        """
         made = cls()
-        made._lines = tuple(lines)
+        made._lines = lines
         return made
 
     @property
-    def lines(self) -> tuple[bytes, ...]:
+    def lines(self) -> Sequence[bytes]:
         """The message entries as they are stored: JSON texts without their line ends."""
         return self._lines
 
@@ -110,7 +115,7 @@ class Messages(Sequence[Message]):
         return len(self._lines)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Messages) and self._lines == other._lines:
+        if isinstance(other, Messages) and len(self) == len(other) and all(map(eq, self._lines, other._lines)):
             return True
         if not isinstance(other, Sequence) or isinstance(other, str | bytes):
             return NotImplemented
@@ -119,7 +124,7 @@ class Messages(Sequence[Message]):
     __hash__ = None  # type: ignore[assignment]  # equal to lists, which have none
 
     def __add__(self, other: Iterable[Mapping[str, Any]]) -> "Messages":
-        return Messages.from_lines(self._lines + Messages(other)._lines)
+        return Messages.from_lines((*self._lines, *Messages(other)._lines))
 
     def __repr__(self) -> str:
         return f"Messages({list(self)!r})"

@@ -16,7 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 from gitsession.errors import StoreBusy
-from gitsession.repo.files import make_directory
+from gitsession.repo.files import make_directory, translated
 
 if os.name == "nt":
     import msvcrt
@@ -65,14 +65,15 @@ class SessionLocks:
 
         Raises:
             StoreBusy: It stayed held for longer than the store waits.
-            OSError: The lock file cannot be made.
+            Unavailable: The lock file cannot be made.
         """
         stripe = crc32(branch.encode()) % _STRIPES
         path = self.path / f"{stripe:02d}.lock"
         if not self._inner[stripe].acquire(timeout=self.wait):
             raise StoreBusy(str(path), None)
         try:
-            file = self._open(path)
+            with translated("lock the session"):
+                file = self._open(path)
             try:
                 for pause in pauses(self.wait):
                     if _try_lock(file):

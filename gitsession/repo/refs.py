@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gitsession.errors import Corrupt, SessionError, SessionExists
+from gitsession.errors import Corrupt, SessionError
 from gitsession.repo.files import fsync_directory, make_directory, read_file, translated, unavailable, write_all
 from gitsession.repo.locks import take_git_lock
 
@@ -34,6 +34,18 @@ class RefMoved(SessionError):
     def __init__(self, name: str, actual: str | None) -> None:
         super().__init__(f"{name} has moved to {actual}")
         self.actual = actual
+
+
+class RefBlocked(SessionError):
+    """A new ref's name is a directory of another's, or below another; internal to the library.
+
+    Attributes:
+        blocker: The ref that stands in the way.
+    """
+
+    def __init__(self, name: str, blocker: str) -> None:
+        super().__init__(f"{blocker} stands in the way of {name}")
+        self.blocker = blocker
 
 
 class Refs:
@@ -70,7 +82,7 @@ class Refs:
             raise unavailable(error, f"read the ref {name}") from error
         return _value(name, content)
 
-    def list(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
+    def below(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
         """Yields the refs that begin with a prefix ending in "/", sorted by name, each with its value or its fault.
 
         Raises:
@@ -98,7 +110,7 @@ class Refs:
 
         Raises:
             RefMoved: It holds another value; nothing was changed.
-            SessionExists: A branch stands in the way of a new one.
+            RefBlocked: A ref stands in the way of a new one.
             StoreBusy: Another process holds the ref's lock.
             Unavailable: The disk refuses. The ref may have moved all the same: read it again.
         """
@@ -126,8 +138,16 @@ class Refs:
                 with suppress(OSError):
                     lock.unlink()
                 raise
-            if self.durable:
-                fsync_directory(path.parent)
+            self.settle(name)
+
+    def settle(self, name: str) -> None:
+        """Makes the present value of a loose ref durable.
+
+        Raises:
+            OSError: The disk refuses.
+        """
+        if self.durable:
+            fsync_directory((self.path / name).parent)
 
     def reflog(self, name: str) -> list[tuple[str, str]]:
         """Returns the moves that a ref's log tells of, oldest first: the old and the new object id of each."""
@@ -147,18 +167,18 @@ class Refs:
             return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
         except NotADirectoryError:
             blocker = next(p for p in reversed(path.parents) if p.is_file())
-            raise SessionExists(name, str(blocker.relative_to(self.path))) from None
+            raise RefBlocked(name, str(blocker.relative_to(self.path))) from None
 
     def _check_free(self, path: Path, name: str) -> None:
         """Refuses a new ref that is a directory of another, or below another, loose or packed."""
         for other in self._read_packed():
             if other.startswith(name + "/") or name.startswith(other + "/"):
-                raise SessionExists(name, other)
+                raise RefBlocked(name, other)
         if path.is_dir():
             for directory, _, files in os.walk(path, topdown=False):
                 if files:
                     below = Path(directory, files[0]).relative_to(self.path).as_posix()
-                    raise SessionExists(name, below)
+                    raise RefBlocked(name, below)
                 Path(directory).rmdir()  # git leaves empty directories behind, and removes them like this
 
     def _log(self, name: str, old: str, new: str, reason: str) -> None:

@@ -114,7 +114,7 @@ class Repository:
         """
         seen = 0
         for prefix in (HEADS, "refs/remotes/"):
-            for _, value in self.refs.list(prefix):
+            for _, value in self.refs.below(prefix):
                 seen += 1
                 if isinstance(value, str) and self._is_session(value):
                     return
@@ -139,12 +139,19 @@ class Repository:
 
         Raises:
             RefMoved: The branch is elsewhere; nothing was changed.
-            SessionExists: A branch stands in the way of a new one.
+            RefBlocked: A branch stands in the way of a new one.
             StoreBusy: A lock stayed held.
             Unavailable: The disk refuses. Where the branch has moved all the same, trying again finds it so.
         """
         self.objects.write_all(objects)
-        self.refs.compare_and_swap(HEADS + branch, expected, new, reason=reason)
+        try:
+            self.refs.compare_and_swap(HEADS + branch, expected, new, reason=reason)
+        except Unavailable:
+            # In doubt: the branch may have moved before the error. If it has, all that can be missing is its sync.
+            if self.refs.find(HEADS + branch) != new:
+                raise
+            with translated(f"make the branch {branch} durable"):
+                self.refs.settle(HEADS + branch)
         with translated("look for a running `git gc`"):
             if gc_is_running(self.path):
                 self._outlive_gc(objects)

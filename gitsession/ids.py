@@ -1,0 +1,66 @@
+"""The index of a session's commit ids, kept in memory between commits, so that none is looked for by a scan."""
+
+from gitsession.repo.objects import Objects
+from gitsession.tree import SessionTree, bottom_directories, deltas_of
+
+
+class IdIndex:
+    """Maps the encoded commit ids of one session to the numbers of their deltas.
+
+    It follows the session's tree: only directories that differ from those it has seen are read again, and it is never
+    believed for a tree that it has not followed.
+    """
+
+    def __init__(self) -> None:
+        self._tree_oid = ""
+        self._bottoms: list[str] = []
+        self._ids: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def find(self, encoded_id: str) -> int | None:
+        """Returns the number of the delta with this commit id; None if the session does not hold it."""
+        return self._numbers.get(encoded_id)
+
+    def parent_of(self, number: int) -> str | None:
+        """Returns the encoded commit id of the delta before this one; None for the first."""
+        return self._ids[number - 1] if number else None
+
+    def follow(self, objects: Objects, tree: SessionTree) -> None:
+        """Brings the index to a tree of the session.
+
+        Raises:
+            Corrupt: The tree is damaged.
+        """
+        if tree.oid == self._tree_oid:
+            return
+        bottoms = [oid for _, oid in bottom_directories(objects, tree)]
+        same = 0
+        for old, new in zip(self._bottoms, bottoms, strict=False):
+            if old != new:
+                break
+            same += 1
+        self._tree_oid = ""  # until it is done, so that an error leaves no half index that is believed
+        for encoded_id in self._ids[same * 100 :]:
+            self._numbers.pop(encoded_id, None)
+        del self._ids[same * 100 :]
+        for delta in deltas_of(objects, tree, same * 100):
+            self._numbers.setdefault(delta.encoded_id, delta.number)
+            self._ids.append(delta.encoded_id)
+        self._bottoms = bottoms
+        self._tree_oid = tree.oid
+
+    def grow(self, old: SessionTree, new: SessionTree, bottom: str) -> None:
+        """Takes over the delta that `new` has more than `old`, which the index follows.
+
+        Args:
+            old: The tree that the index is at.
+            new: The tree with one more delta.
+            bottom: The tree id of the last bottom directory of `new`.
+        """
+        if self._tree_oid != old.oid or new.last_id is None:
+            return
+        self._numbers[new.last_id] = old.count
+        self._ids.append(new.last_id)
+        del self._bottoms[old.count // 100 :]
+        self._bottoms.append(bottom)
+        self._tree_oid = new.oid

@@ -1,0 +1,180 @@
+"""The commits of a session: named by revisions, listed as a log, compared with those of another session."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from gitsession.errors import AmbiguousName, InvalidCommit, RevisionNotFound
+from gitsession.layout import decode_commit_id, encode_commit_id
+from gitsession.reading import Reader, State, deltas_part, rfc3339
+from gitsession.repo.codec import Commit
+from gitsession.tree import Delta, deltas_of
+
+_OID_PREFIX = re.compile(r"[0-9a-f]{4,40}")
+_TRAILERS = re.compile(r"\n(?:(?:Commit-Id|Delta|Session): [^\n]*\n)+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One git commit of a session.
+
+    Attributes:
+        oid: Its id, 40 hex digits.
+        parent_oid: The id of the commit before it; None for the first.
+        delta: The number of the delta that it adds; None where it changes the header alone.
+        commit_id: The id of the session commit; None where it changes the header alone.
+        who: Who speaks: user, assistant, system, tool, or meta.
+        author: The author's name: for an assistant the model, where it is known.
+        subject: The first line of its text.
+        body: The rest of its text, without the trailers.
+        time: The author's time, RFC 3339.
+    """
+
+    oid: str
+    parent_oid: str | None
+    delta: int | None
+    commit_id: str | None
+    who: str
+    author: str
+    subject: str
+    body: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Two sessions compared.
+
+    Attributes:
+        common: How many deltas both begin with.
+        a: What the first has of its own, oldest first.
+        b: What the second has of its own, oldest first.
+    """
+
+    common: int
+    a: tuple[LogEntry, ...]
+    b: tuple[LogEntry, ...]
+
+
+def resolve(reader: Reader, session_id: str, revision: str | None) -> State:
+    """Returns a session at a revision.
+
+    Args:
+        reader: The store.
+        session_id: The session.
+        revision: A commit id, a git object id or its beginning (4 digits or more), `~N` (N commits back, as git
+            counts), `#N` (after delta N); None for the session as it is now.
+
+    Raises:
+        SessionNotFound: There is no such session.
+        RevisionNotFound: It has no such commit.
+        AmbiguousName: Several of its commits begin like this.
+    """
+    tip = reader.tip(session_id)
+    if revision is None:
+        return reader.state(session_id, tip)
+    if re.fullmatch(r"~[0-9]{0,9}", revision):
+        steps = int(revision[1:] or 1)
+        found = next((oid for oid, _ in islice(reader.history(tip), steps, None)), None)
+    elif re.fullmatch(r"#[0-9]{1,9}", revision):
+        found = _after_delta(reader, reader.state(session_id, tip), int(revision[1:]))
+    else:
+        found = _named(reader, reader.state(session_id, tip), revision)
+    if found is None:
+        raise RevisionNotFound(session_id, revision)
+    return reader.state(session_id, found)
+
+
+def log(reader: Reader, state: State) -> Iterator[LogEntry]:
+    """Yields the commits of a session, newest first."""
+    ids = [delta.encoded_id for delta in deltas_of(reader.objects, state.tree)]
+    number = len(ids) - 1
+    walk = reader.history(state.oid)
+    oid, commit = next(walk)
+    items = deltas_part(reader.objects.read(commit.tree, "tree"))
+    for older_oid, older in walk:
+        older_items = deltas_part(reader.objects.read(older.tree, "tree"))
+        adds = items != older_items and number >= 0
+        yield _log_entry(oid, commit, (number, ids[number]) if adds else None)
+        number -= adds
+        oid, commit, items = older_oid, older, older_items
+    yield _log_entry(oid, commit, (number, ids[number]) if items and number >= 0 else None)
+
+
+def diff(reader: Reader, a: State, b: State) -> Diff:
+    """Returns how two sessions, or two states of one, differ."""
+    common = 0
+    for mine, theirs in zip(deltas_of(reader.objects, a.tree), deltas_of(reader.objects, b.tree), strict=False):
+        if mine != theirs:
+            break
+        common += 1
+    own = [
+        tuple(reversed([entry for entry in _log_from(reader, state, common) if entry.delta is not None]))
+        for state in (a, b)
+    ]
+    return Diff(common, *own)
+
+
+def _log_from(reader: Reader, state: State, first: int) -> Iterator[LogEntry]:
+    """Yields the log, newest first, down to delta `first`."""
+    if state.tree.count > first:
+        for entry in log(reader, state):
+            yield entry
+            if entry.delta == first:
+                return
+
+
+def _log_entry(oid: str, commit: Commit, delta: tuple[int, str] | None) -> LogEntry:
+    subject, _, rest = _TRAILERS.sub("\n", commit.message).partition("\n")
+    number, encoded_id = delta or (None, None)
+    return LogEntry(
+        oid,
+        commit.parents[0] if commit.parents else None,
+        number,
+        None if encoded_id is None else decode_commit_id(encoded_id),
+        commit.author.email.partition("@")[0],
+        commit.author.name,
+        subject,
+        rest.strip("\n"),
+        rfc3339(commit.author.time),
+    )
+
+
+def _after_delta(reader: Reader, state: State, number: int) -> str | None:
+    """Returns the commit that added a delta: each commit adds one at the most, so most need not be looked into."""
+    if number >= state.tree.count:
+        return None
+    oid, count = state.oid, state.tree.count
+    while count > number + 1:
+        oid = next(islice(reader.history(oid), count - number - 1, None))[0]
+        count = reader.state("", oid).tree.count
+    walk = reader.history(oid)
+    items = None
+    for older_oid, older in walk:
+        older_items = deltas_part(reader.objects.read(older.tree, "tree"))
+        if items is not None and older_items != items:
+            return oid
+        oid, items = older_oid, older_items
+    return oid
+
+
+def _named(reader: Reader, state: State, name: str) -> str | None:
+    """Returns the commit of a commit id, or of a git object id or its beginning."""
+    delta = _find_id(reader, state, name)
+    if delta is not None:
+        return _after_delta(reader, state, delta.number)
+    if not _OID_PREFIX.fullmatch(name.lower()):
+        return None
+    found = [oid for oid, _ in reader.history(state.oid) if oid.startswith(name.lower())]
+    if len(found) > 1:
+        raise AmbiguousName(name, found)
+    return found[0] if found else None
+
+
+def _find_id(reader: Reader, state: State, commit_id: str) -> Delta | None:
+    try:
+        encoded = encode_commit_id(commit_id)
+    except InvalidCommit:
+        return None
+    return next((delta for delta in deltas_of(reader.objects, state.tree) if delta.encoded_id == encoded), None)

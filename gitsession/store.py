@@ -1,0 +1,306 @@
+"""The store: many sessions in one repository, each an append-only log."""
+
+import builtins
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gitsession import revisions
+from gitsession.conversation import entries, entry_view, message_lines, split_lines
+from gitsession.errors import AmbiguousName, NotImported, SessionError, SessionNotFound
+from gitsession.jsonl import encode_entry
+from gitsession.layout import HEADS, branch_of, session_id_of
+from gitsession.model import Messages, SessionEntry, SessionMeta
+from gitsession.reading import Reader, State, rfc3339
+from gitsession.repo.repository import Repository
+from gitsession.revisions import Diff, LogEntry
+from gitsession.session_store import SessionStore
+from gitsession.transcripts import FORMATS
+from gitsession.transcripts.base import Record
+from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
+from gitsession.transcripts.stored import decode_record
+from gitsession.writing import NewDelta, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """What a list of sessions shows of one.
+
+    Attributes:
+        id: The session's id.
+        branch: Its branch, without `refs/heads/`.
+        title: What a person calls it; None where nobody said.
+        agent: The agent whose session it is; None where it is not known.
+        deltas: How many deltas it holds.
+        head: The id of the last session commit; None if there is none.
+        oid: The git commit, 40 hex digits.
+        created_at: RFC 3339, or "" where it is not known.
+        updated_at: When the last git commit was made, RFC 3339.
+        parent_session: The session that it was forked or spawned from.
+        meta: The whole header.
+    """
+
+    id: str
+    branch: str
+    title: str | None
+    agent: str | None
+    deltas: int
+    head: str | None
+    oid: str
+    created_at: str
+    updated_at: str
+    parent_session: str | None
+    meta: SessionMeta
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenSession:
+    """A branch that cannot be read as a session.
+
+    Attributes:
+        id: The session's id.
+        branch: Its branch, without `refs/heads/`.
+        oid: The git commit, 40 hex digits; None where the ref itself is damaged.
+        error: What is wrong.
+    """
+
+    id: str
+    branch: str
+    oid: str | None
+    error: SessionError
+
+
+class Store:
+    """A store of sessions, which is a git repository. May be shared between threads.
+
+    Every `at` is a revision of the session: a commit id, a git object id or its beginning (4 digits or more), `~N`
+    (N commits back, as git counts), or `#N` (after delta N).
+
+    Attributes:
+        path: The git directory.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        """Wraps an open repository; use `Store.open` or `Store.init`."""
+        self.path = repository.path
+        self._repository = repository
+        self._reader = Reader(repository)
+        self._writer = Writer(repository, self._reader)
+
+    @classmethod
+    def init(cls, path: str | os.PathLike[str], *, durable: bool = True, wait: float = 30.0) -> "Store":
+        """Makes a store, or opens the one that is there.
+
+        Args:
+            path: A directory that is empty or does not exist; it becomes a bare git repository.
+            durable: Whether a commit is on disk when it returns. Without it a power cut can lose the last seconds, and
+                leave the session unreadable.
+            wait: For how long the lock of another writer is waited for, in seconds.
+
+        Raises:
+            NotAStore: Something else is there.
+            Unavailable: The disk refuses.
+        """
+        return cls(Repository.init(Path(path), durable=durable, wait=wait))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, durable: bool = True, wait: float = 30.0) -> "Store":
+        """Opens a store: a bare git repository of sessions, or a work tree cloned from one. Takes `init`'s arguments.
+
+        Raises:
+            NotAStore: There is none, it cannot be opened, or it holds something else.
+            UnsupportedFormat: It was written in a version that is not known here.
+            Unavailable: The disk could not be read.
+        """
+        return cls(Repository.open(Path(path), durable=durable, wait=wait))
+
+    def bind(self, session_id: str) -> SessionStore:
+        """Returns the store of one session, which need not exist: its first commit makes it.
+
+        Raises:
+            InvalidSessionId: The string cannot be a session id.
+        """
+        return SessionStore(session_id, self._reader, self._writer)
+
+    def create(self, meta: SessionMeta) -> str:
+        """Makes a session of its header alone, and returns its id.
+
+        Raises:
+            SessionExists: The id is taken.
+            InvalidSessionId: It cannot be one.
+            InvalidCommit: The header is no JSON.
+        """
+        return self._writer.create(meta).meta.id
+
+    def append(self, session_id: str, entry: SessionEntry) -> None:
+        """Adds an entry at the end of a session. An equal entry that the session holds already is added once.
+
+        Raises:
+            SessionNotFound: There is no such session.
+            Corrupt: The session holds the id with other contents.
+            InvalidCommit: The entry is no JSON, or its message is still streaming.
+        """
+        content = encode_entry(entry) + b"\n"
+        timestamp = entry.timestamp if entry.timestamp else None
+        self._writer.append(session_id, NewDelta(entry.id, content, lambda: [entry_view(entry)], timestamp))
+
+    def load(self, session_id: str, *, at: str | None = None) -> builtins.list[SessionEntry]:
+        """Returns the entries of a session in the order in which they were appended.
+
+        Raises:
+            SessionNotFound: There is no such session.
+            RevisionNotFound: It has no such commit.
+            Corrupt: Stored data is corrupt.
+        """
+        return entries(self._reader.deltas(self._state(session_id, at)))
+
+    def list(self) -> builtins.list[SessionMeta]:
+        """Returns the headers of all sessions; one that cannot be read is left out, with a warning."""
+        found = []
+        for session in self.sessions():
+            if isinstance(session, BrokenSession):
+                warnings.warn(f"{session.error}", stacklevel=2)
+            else:
+                found.append(session.meta)
+        return found
+
+    def sessions(self) -> Iterator[SessionInfo | BrokenSession]:
+        """Yields what is known of all sessions, the one that changed last first; those that cannot be read come last."""
+        found: builtins.list[SessionInfo] = []
+        broken: builtins.list[BrokenSession] = []
+        for session_id, value in self._reader.branches():
+            oid = None if isinstance(value, SessionError) else value
+            try:
+                if isinstance(value, SessionError):
+                    raise value
+                found.append(_info(self._reader.state(session_id, value)))
+            except SessionError as error:
+                broken.append(BrokenSession(session_id, branch_of(session_id), oid, error))
+        yield from sorted(found, key=lambda info: info.updated_at, reverse=True)
+        yield from broken
+
+    def info(self, session_id: str, *, at: str | None = None) -> SessionInfo:
+        """Returns what a list shows of one session.
+
+        Raises:
+            SessionNotFound: There is no such session.
+            RevisionNotFound: It has no such commit.
+            Corrupt: Stored data is corrupt.
+        """
+        return _info(self._state(session_id, at))
+
+    def find(self, name: str) -> str:
+        """Returns the id of the session that a name means: its id, its branch, or a beginning that no other shares.
+
+        Raises:
+            SessionNotFound: There is none.
+            AmbiguousName: Several begin like this.
+        """
+        known = dict(self._reader.branches())
+        for exact in (name, HEADS + name, session_id_of(name)):
+            if exact in known:
+                return exact
+        matches = [session_id for session_id in known if _begins(session_id, name)]
+        # A branch that was derived from a session (an abandoned line of it) does not make the session's name ambiguous.
+        roots = [one for one in matches if not any(one.startswith(other + ".") for other in matches)]
+        if len(roots) > 1:
+            raise AmbiguousName(name, roots)
+        if not roots:
+            raise SessionNotFound(name)
+        return roots[0]
+
+    def fork(
+        self, source: str, new_id: str | None = None, *, at: str | None = None, title: str | None = None
+    ) -> str:
+        """Makes a session that goes on from another, and returns its id. No message is copied.
+
+        Args:
+            source: The session to fork.
+            new_id: The id of the new session; a UUID where there is none.
+            at: The revision to go on from; its head where there is none.
+            title: What a person calls the new session; the source's title where there is none.
+
+        Raises:
+            SessionNotFound: There is no session `source`.
+            RevisionNotFound: It has no such commit.
+            SessionExists: The new id is taken.
+            InvalidSessionId: The new id cannot be one.
+        """
+        state = self._state(source, at)
+        fresh = SessionMeta() if new_id is None else SessionMeta(new_id)
+        meta = replace(
+            state.meta,
+            id=fresh.id,
+            created_at=fresh.created_at,
+            parent_session=state.meta.id,
+            forked_from=state.oid,
+            title=state.meta.title if title is None else title,
+        )
+        return self._writer.create(meta, state).meta.id
+
+    def log(self, session_id: str, *, at: str | None = None) -> Iterator[LogEntry]:
+        """Yields the git commits of a session, newest first.
+
+        Raises:
+            SessionNotFound: There is no such session.
+            RevisionNotFound: It has no such commit.
+            Corrupt: Stored data is corrupt.
+        """
+        return revisions.log(self._reader, self._state(session_id, at))
+
+    def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
+        """Returns how two sessions differ: how many deltas they share, and what each has of its own."""
+        return revisions.diff(self._reader, self._state(a, at_a), self._state(b, at_b))
+
+    def transcript(self, session_id: str, *, at: str | None = None) -> Iterator[bytes]:
+        """Yields the log of a session as it is stored: JSONL, line by line, each with its end."""
+        for delta in self._reader.deltas(self._state(session_id, at)):
+            for line in split_lines(delta.content, delta.commit_id):
+                yield line + b"\n"
+
+    def messages(self, session_id: str, *, at: str | None = None) -> Messages:
+        """Returns the conversation: the messages of a session, those of imported records as their format folds them."""
+        return Messages.from_lines(message_lines(self._reader.deltas(self._state(session_id, at))))
+
+    def original(self, session_id: str, *, at: str | None = None) -> Iterator[bytes]:
+        """Yields the bytes of the transcript that a session was imported from, up to a revision.
+
+        Raises:
+            NotImported: The session is none, or holds more than its transcript.
+        """
+        name = ""
+        records: builtins.list[Record] = []
+        for line in self.transcript(session_id, at=at):
+            if not line.startswith(RECORD_PREFIX):
+                raise NotImported(session_id, "it holds entries that no transcript had")
+            name, record = decode_record(line[:-1])
+            records.append(record)
+        if name not in FORMATS:
+            raise NotImported(session_id, f"its format {name!r} is not known here" if records else "it was not imported")
+        return FORMATS[name].write(records)
+
+    def _state(self, session_id: str, at: str | None) -> State:
+        return revisions.resolve(self._reader, session_id, at)
+
+
+def _info(state: State) -> SessionInfo:
+    meta = state.meta
+    return SessionInfo(
+        meta.id,
+        branch_of(meta.id),
+        meta.title,
+        meta.agent,
+        state.tree.count,
+        state.head,
+        state.oid,
+        meta.created_at,
+        rfc3339(state.commit.author.time),
+        meta.parent_session,
+        meta,
+    )
+
+
+def _begins(session_id: str, name: str) -> bool:
+    return bool(name) and (session_id.startswith(name) or session_id.startswith(HEADS + name))

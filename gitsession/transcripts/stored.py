@@ -1,0 +1,78 @@
+"""A record of a transcript as a line of the log: wrapped, its own text kept byte for byte. FORMAT.md, "Records"."""
+
+import re
+
+from gitsession import json_text
+from gitsession.errors import Corrupt
+from gitsession.jsonl import RECORD_TYPE
+from gitsession.transcripts.base import Record
+
+PREFIX = b'{"type":"gitsession/record",'
+
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_WRAPPER = re.compile(
+    rb'\{"type":"gitsession/record","format":(%b),"id":(%b)(?:,"timestamp":(%b))?(,"eol":"")?,"(record|text)":'
+    % (_STRING, _STRING, _STRING)
+)
+
+
+def encode_record(format_name: str, commit_id: str, record: Record) -> bytes:
+    """Returns the line that stores a record.
+
+    Args:
+        format_name: The transcript format.
+        commit_id: The id that the record is committed under.
+        record: The record; `value` None, or a text of several lines, is stored as a string.
+    """
+    timestamp = b"" if record.timestamp is None else b',"timestamp":' + json_text.encode(record.timestamp)
+    eol = b"" if record.newline else b',"eol":""'
+    if record.value is None or b"\n" in record.raw or not record.raw.isascii() and not _is_plain(record.raw):
+        body = b'"text":' + json_text.encode(record.raw.decode("utf-8", "surrogateescape"), "the record")
+    else:
+        body = b'"record":' + record.raw
+    return b'{"type":"%b","format":%b,"id":%b%b%b,%b}' % (
+        RECORD_TYPE.encode(),
+        json_text.encode(format_name),
+        json_text.encode(commit_id),
+        timestamp,
+        eol,
+        body,
+    )
+
+
+def decode_record(line: bytes) -> tuple[str, Record]:
+    """Returns the format and the record of a stored line.
+
+    Raises:
+        Corrupt: The line is no stored record.
+    """
+    match = _WRAPPER.match(line)
+    if match is None or not line.endswith(b"}"):
+        raise Corrupt("a stored record cannot be read: its wrapper is damaged")
+    body = line[match.end() : -1]
+    try:
+        name, record_id = json_text.decode(match[1]), json_text.decode(match[2])
+        timestamp = None if match[3] is None else json_text.decode(match[3])
+        value = json_text.decode(body)
+        if match[5] == b"text":
+            body = value.encode("utf-8", "surrogateescape")
+            value = _parsed(body)
+    except (ValueError, AttributeError) as error:
+        raise Corrupt(f"a stored record cannot be read: {error}") from error
+    return name, Record(body, value, 0, record_id, timestamp, newline=match[4] is None)
+
+
+def _parsed(raw: bytes) -> object:
+    """Returns the JSON value of a record that is kept as text: one of several lines, or behind a BOM."""
+    try:
+        return json_text.decode(raw.removeprefix(b"\xef\xbb\xbf"))
+    except ValueError:
+        return None
+
+
+def _is_plain(raw: bytes) -> bool:
+    """Tells whether bytes can stand in a JSON text as they are: UTF-8 without a BOM."""
+    try:
+        return not raw.decode("utf-8").startswith("\ufeff")
+    except UnicodeDecodeError:
+        return False

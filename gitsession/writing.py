@@ -1,0 +1,255 @@
+"""Writing one session: a delta, a header, or both become one git commit, and the branch moves to it or nothing happens.
+
+The order is fixed: blob, trees, commit, then the ref by compare-and-swap. A crash leaves garbage objects, never half a
+session. FORMAT.md, "Why a commit is safe", goes through it step by step.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from gitsession.conversation import split_lines
+from gitsession.errors import Corrupt, InvalidCommit, ParentConflict, SessionExists, SessionNotFound, Unavailable
+from gitsession.ids import IdIndex
+from gitsession.jsonl import encode_header
+from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id, tag_of
+from gitsession.model import SessionMeta
+from gitsession.reading import Reader, State
+from gitsession.repo.codec import Commit, Person, encode_commit, object_id
+from gitsession.repo.refs import RefBlocked, RefMoved
+from gitsession.repo.repository import Repository
+from gitsession.summary import author, commit_message, git_time, header_message
+from gitsession.tree import SessionTree, find_delta
+from gitsession.view import View
+
+# The largest delta, in bytes; a larger one could not be read back under the limit for objects.
+MAX_DELTA_BYTES = 128 * 1024 * 1024
+
+# How many sessions a store keeps the last trees and the commit ids of, between commits.
+_REMEMBERED = 256
+
+# How often a write is begun anew when plain git moves the branch at the same moment.
+_ATTEMPTS = 100
+
+_META = ("gitsession", "meta@gitsession.invalid")
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelta:
+    """A delta that is to be committed.
+
+    Attributes:
+        commit_id: The id of the session commit.
+        content: The lines, each with its end.
+        views: What it says, for the commit's text; asked for only when it is written.
+        timestamp: When it was said, RFC 3339; None for now.
+    """
+
+    commit_id: str
+    content: bytes
+    views: Callable[[], Sequence[View]]
+    timestamp: str | None = None
+
+
+class Writer:
+    """Writes the sessions of a repository. May be shared between threads."""
+
+    def __init__(self, repository: Repository, reader: Reader) -> None:
+        self._repository = repository
+        self._reader = reader
+        self._guard = threading.Lock()
+        self._remembered: OrderedDict[str, tuple[State, IdIndex]] = OrderedDict()
+
+    def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
+        """Adds a delta to a session, which is made if it does not exist.
+
+        Args:
+            session_id: The session.
+            delta: What it adds.
+            parent: The head that the session must have; None for a session that was never written.
+
+        Returns:
+            The session as it is now; a commit that the session holds already changes nothing.
+
+        Raises:
+            ParentConflict: The parent is not the head.
+            Corrupt: The session holds the commit id with another parent or other contents, or is damaged.
+            InvalidCommit: The id cannot be one, or the delta is too large.
+            InvalidSessionId: The session id cannot be one.
+            Unavailable: The store could not finish.
+        """
+
+        def check(state: State | None, ids: IdIndex, number: int | None) -> None:
+            if number is None:
+                head = None if state is None else state.head
+                if parent != head:
+                    raise ParentConflict(parent, head)
+                return
+            stored = ids.parent_of(number)
+            if parent != (None if stored is None else decode_commit_id(stored)):
+                raise Corrupt(f"the session holds the commit {delta.commit_id!r} with another parent")
+
+        return self._write(session_id, delta, check)
+
+    def append(self, session_id: str, delta: NewDelta) -> State:
+        """Adds a delta to a session that exists, whatever its head is.
+
+        Raises:
+            SessionNotFound: There is no such session.
+            Corrupt: The session holds the id with other contents, or is damaged.
+        """
+
+        def check(state: State | None, ids: IdIndex, number: int | None) -> None:
+            if state is None:
+                raise SessionNotFound(session_id)
+            commit_id, _, place = delta.commit_id.rpartition("/")
+            if number is None and commit_id and place.isdecimal():
+                self._refuse_place(state, ids, delta, commit_id, int(place))
+
+        return self._write(session_id, delta, check)
+
+    def _write(
+        self, session_id: str, delta: NewDelta, check: Callable[[State | None, IdIndex, int | None], None]
+    ) -> State:
+        branch = branch_of(session_id)
+        encoded_id = encode_commit_id(delta.commit_id)
+        if len(delta.content) > MAX_DELTA_BYTES:
+            raise InvalidCommit(f"the delta has {len(delta.content):,} bytes; the limit is {MAX_DELTA_BYTES:,}")
+
+        def attempt() -> State:
+            state, ids = self._state(session_id, branch)
+            number = ids.find(encoded_id)
+            check(state, ids, number)
+            if state is None or number is None:
+                return self._add(session_id, branch, state, ids, delta, encoded_id)
+            stored = find_delta(self._repository.objects, state.tree, number)
+            if stored.blob != object_id("blob", delta.content):
+                raise Corrupt(f"the session holds the commit {delta.commit_id!r} with other contents")
+            return state
+
+        return self._exclusively(session_id, branch, attempt)
+
+    def _refuse_place(self, state: State, ids: IdIndex, delta: NewDelta, commit_id: str, place: int) -> None:
+        """Refuses an entry id that `load` gives to a message of a commit: `<commit id>/<place>`."""
+        number = ids.find(encode_commit_id(commit_id))
+        if number is not None:
+            stored = find_delta(self._repository.objects, state.tree, number)
+            lines = split_lines(self._repository.objects.read(stored.blob, "blob"), commit_id)
+            if place < len(lines):
+                raise Corrupt(
+                    f"the session holds an entry {delta.commit_id!r} already: message {place} of the commit {commit_id!r}"
+                )
+
+    def create(self, meta: SessionMeta, source: State | None = None) -> State:
+        """Makes a new session: of its header alone, or as a fork of a state of another session.
+
+        Raises:
+            SessionExists: The id is taken.
+            InvalidSessionId: The id cannot be one.
+            InvalidCommit: The header is no JSON.
+        """
+        branch = encode_session_id(meta.id)
+
+        def attempt() -> State:
+            if self._repository.refs.find(HEADS + branch) is not None:
+                raise SessionExists(meta.id)
+            self._refuse_case_twin(meta.id, branch)
+            tree = SessionTree("", tag_of(meta.id), "") if source is None else source.tree
+            header = encode_header(meta, tree.tag)
+            tree, objects = tree.with_header(object_id("blob", header))
+            subject = "meta: new session" if source is None else f"meta: fork of {source.meta.id}"
+            person = Person(*_META, int(time.time()))
+            parents = () if source is None else (source.oid,)
+            commit = Commit(tree.oid, parents, person, person, header_message(subject, branch))
+            return self._move(branch, meta, None, commit, tree, [("blob", header), *objects], "create")
+
+        return self._exclusively(meta.id, branch, attempt)
+
+    def _exclusively(self, session_id: str, branch: str, attempt: Callable[[], State]) -> State:
+        """Makes an attempt under the session's lock, and again when plain git moved the branch meanwhile.
+
+        Each attempt looks at the branch anew, so it is right to try again: what it checks, it checks once more.
+        """
+        with self._repository.locks.hold(branch):
+            for _ in range(_ATTEMPTS):
+                try:
+                    return attempt()
+                except RefMoved:
+                    continue
+                except RefBlocked as error:
+                    raise SessionExists(session_id, error.blocker.removeprefix(HEADS)) from error
+            raise Unavailable(f"the branch {branch} is moved by another program again and again; try again")
+
+    def _state(self, session_id: str, branch: str) -> tuple[State | None, IdIndex]:
+        """Returns the session as it is now and the index of its ids; remembered while its branch does not move."""
+        tip = self._repository.refs.find(HEADS + branch)
+        if tip is None:
+            return None, IdIndex()
+        with self._guard:
+            state, ids = self._remembered.pop(branch, (None, IdIndex()))
+        if state is None or state.oid != tip:
+            state = self._reader.state(session_id, tip)
+        ids.follow(self._repository.objects, state.tree)
+        self._remember(branch, state, ids)
+        return state, ids
+
+    def _remember(self, branch: str, state: State, ids: IdIndex) -> None:
+        with self._guard:
+            self._remembered[branch] = (state, ids)
+            while len(self._remembered) > _REMEMBERED:
+                self._remembered.popitem(last=False)
+
+    def _add(
+        self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta, encoded_id: str
+    ) -> State:
+        """Adds a delta at the head, to a new session with its header."""
+        objects: list[tuple[str, bytes]] = [("blob", delta.content)]
+        if state is None:
+            self._refuse_case_twin(session_id, branch)
+            meta = SessionMeta(session_id)
+            old = SessionTree("", tag_of(session_id), "")
+            header = encode_header(meta, old.tag)
+            old = replace(old, header=object_id("blob", header))
+            objects.append(("blob", header))
+        else:
+            meta, old = state.meta, state.tree
+        tree, trees = old.with_delta(encoded_id, object_id("blob", delta.content))
+        views = delta.views()
+        now = int(time.time())
+        commit = Commit(
+            tree.oid,
+            () if state is None else (state.oid,),
+            Person(*author(views[0]), git_time(delta.timestamp, now)),
+            Person(*_META, now),
+            commit_message(views, commit_id=encoded_id, delta=old.count, session=branch),
+        )
+        made = self._move(branch, meta, state, commit, tree, [*objects, *trees], "commit")
+        ids.grow(old, tree, object_id(*trees[0]))
+        self._remember(branch, made, ids)
+        return made
+
+    def _move(
+        self,
+        branch: str,
+        meta: SessionMeta,
+        old: State | None,
+        commit: Commit,
+        tree: SessionTree,
+        objects: Sequence[tuple[str, bytes]],
+        reason: str,
+    ) -> State:
+        content = encode_commit(commit)
+        oid = object_id("commit", content)
+        subject = commit.message.partition("\n")[0]
+        self._repository.move(
+            branch, None if old is None else old.oid, oid, [*objects, ("commit", content)], reason=f"{reason}: {subject}"
+        )
+        return State(oid, commit, meta, tree)
+
+    def _refuse_case_twin(self, session_id: str, branch: str) -> None:
+        if self._repository.ignores_case:
+            for name, _ in self._repository.refs.below(HEADS):
+                if name.casefold() == (HEADS + branch).casefold() and name != HEADS + branch:
+                    raise SessionExists(session_id, name.removeprefix(HEADS))
