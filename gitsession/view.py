@@ -4,19 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from gitsession.parts import (
-    Part,
-    PartKind,
-    Parts,
-    block_parts,
-    call_part,
-    compact,
-    content_parts,
-    first,
-    first_string,
-    readable_part,
-    result_part,
-)
+from gitsession.blocks import block_parts, call_part, content_parts, result_part
+from gitsession.parts import Part, PartKind, Parts, compact, first, first_string, readable_part
 
 __all__ = ["Part", "PartKind", "View", "Who", "readable", "view"]
 

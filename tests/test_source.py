@@ -1,0 +1,166 @@
+"""How the code is laid out: which module may import which, and what the library must not touch."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LIBRARY = ROOT / "gitsession"
+CLI = ROOT / "cli"
+
+# Each imports only from those before it. A package counts as one; its modules may import each other, in no circle.
+ORDER = [
+    "errors",
+    "json_text",
+    "model",
+    "jsonl",
+    "layout",
+    "parts",
+    "blocks",
+    "view",
+    "transcripts",
+    "summary",
+    "repo",
+    "tree",
+    "ids",
+    "conversation",
+    "reading",
+    "writing",
+    "revisions",
+    "session_store",
+    "store",
+    "verify",
+    "importer",
+    "sync",
+    "aio",
+]
+
+# The only package that knows libgit2.
+LIBGIT2 = "repo"
+
+MOST_LINES = 400
+MEDIAN_LINES = 150
+
+
+def modules(root: Path) -> list[Path]:
+    return sorted(root.rglob("*.py"))
+
+
+def layer(path: Path) -> str:
+    """Returns the name under which a module of the library stands in the order; "" for the package itself."""
+    parts = path.relative_to(LIBRARY).with_suffix("").parts
+    return "" if parts == ("__init__",) else parts[0]
+
+
+def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str | None]]:
+    """Yields the module and the name of each import; the name is None for a whole module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*base, *filter(None, [node.module])])
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def imported_layers(path: Path) -> Iterator[str]:
+    package = ".".join(path.relative_to(ROOT).parent.parts)
+    for module, name in imports(ast.parse(path.read_text("utf-8")), package):
+        top, _, inner = module.partition(".")
+        if top == "gitsession":
+            yield (inner or name or "").split(".")[0]
+
+
+def library_modules() -> list[pytest.param]:
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in modules(LIBRARY)]
+
+
+def all_modules() -> list[pytest.param]:
+    paths = [path for root in (LIBRARY, CLI, ROOT / "tests") for path in modules(root)]
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+
+
+@pytest.mark.parametrize("path", library_modules())
+def test_a_module_imports_only_from_those_before_it(path: Path) -> None:
+    own = layer(path)
+    if not own:
+        return  # the package's own __init__ gathers the public names of all
+    assert own in ORDER, "a new module needs its place in ORDER"
+    allowed = {*ORDER[: ORDER.index(own)], *([own] if path.parent != LIBRARY else [])}
+    assert set() == set(imported_layers(path)) - allowed
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    dotted = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules(LIBRARY)}
+    graph = {}
+    for path, name in dotted.items():
+        found = imports(ast.parse(path.read_text("utf-8")), name.rpartition(".")[0])
+        graph[name] = {
+            f"{module}.{item}" if f"{module}.{item}" in dotted.values() else module for module, item in found
+        }
+    TopologicalSorter(graph).prepare()  # raises and names the circle
+
+
+@pytest.mark.parametrize("path", library_modules())
+def test_no_import_of_the_library_hides_in_a_function(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert [found for function in functions for found in imports(function, "gitsession")] == []
+
+
+@pytest.mark.parametrize("path", library_modules())
+def test_only_one_package_imports_pygit2_and_none_a_terminal(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    imported = {module.split(".")[0] for module, _ in imports(tree, "gitsession")}
+    forbidden = {"click", "gitsession_cli", "cli", "argparse", "getpass", "readline"}
+    if layer(path) != LIBGIT2:
+        forbidden.add("pygit2")
+    assert set() == imported & forbidden
+
+
+@pytest.mark.parametrize("path", library_modules())
+def test_the_library_neither_prints_nor_reads_the_environment(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    attributes = {
+        f"{node.value.id}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    }
+    assert set() == names & {"print", "input", "environ", "getenv", "breakpoint"}
+    terminal = {"sys.stdin", "sys.stdout", "sys.stderr", "sys.argv", "sys.exit", "Path.home"}
+    assert set() == attributes & (terminal | {"os.environ", "os.environb", "os.getenv", "os.path.expanduser"})
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.name) for path in modules(CLI)])
+def test_the_command_uses_public_names_only(path: Path) -> None:
+    import gitsession  # noqa: PLC0415  # the other tests here read the source and need no import
+
+    tree = ast.parse(path.read_text("utf-8"))
+    used = {
+        f"{module}.{name}"
+        for module, name in imports(tree, "gitsession_cli")
+        if module.split(".")[0] == "gitsession" and name
+    } | {
+        module for module, name in imports(tree, "gitsession_cli") if name is None and module.startswith("gitsession.")
+    }
+    used |= {
+        f"gitsession.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "gitsession"
+    }
+    assert set() == used - {f"gitsession.{name}" for name in gitsession.__all__}
+
+
+@pytest.mark.parametrize("path", all_modules())
+def test_no_module_is_longer_than_400_lines(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES
+
+
+def test_the_median_module_has_at_most_150_lines() -> None:
+    lengths = [len(path.read_text("utf-8").splitlines()) for root in (LIBRARY, CLI) for path in modules(root)]
+    assert median(lengths) <= MEDIAN_LINES
