@@ -17,6 +17,7 @@ from gitsession import (
     InvalidCommit,
     InvalidSessionId,
     NotAStore,
+    NotImported,
     ParentConflict,
     RevisionNotFound,
     SessionError,
@@ -32,7 +33,7 @@ from .output import note
 from .text import one_line
 
 
-class InvalidInput(SessionError):  # noqa: N818  # named as the library names its own
+class InvalidInput(SessionError):
     """What stands on stdin cannot be taken.
 
     Attributes:
@@ -48,7 +49,7 @@ class InvalidInput(SessionError):  # noqa: N818  # named as the library names it
         self.reason = reason
 
 
-class GitNotFound(SessionError):  # noqa: N818  # as above
+class GitNotFound(SessionError):
     """There is no git to run."""
 
     def __init__(self) -> None:
@@ -76,6 +77,7 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     Unavailable: 13,
     StoreBusy: 14,
     UnknownTranscript: 15,
+    NotImported: 16,
 }
 
 REPORTED: tuple[type[Exception], ...] = (SessionError, OSError, click.ClickException)

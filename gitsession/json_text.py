@@ -37,6 +37,19 @@ def decode(text: bytes | str) -> Any:
         raise ValueError("it nests too deeply") from error
 
 
+def first_value(text: bytes) -> bytes:
+    """Returns the text of the first JSON value, byte for byte; something else may follow it.
+
+    Raises:
+        ValueError: It does not begin with strict JSON.
+    """
+    decoded = text.decode("utf-8")
+    try:
+        return decoded[: _decoder.raw_decode(decoded)[1]].encode("utf-8")
+    except RecursionError as error:
+        raise ValueError("it nests too deeply") from error
+
+
 def encode(value: Any, what: str = "the message") -> bytes:
     """Returns the JSON text of a value, UTF-8 on one line.
 

@@ -49,9 +49,7 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def gitsession(
-    store_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
-) -> Run:
+def gitsession(store_path: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
     """Returns a function that runs the command on the test's store."""
     monkeypatch.setenv("GITSESSION_STORE", str(store_path))
 
@@ -91,8 +89,6 @@ def fix_login(gitsession: Run) -> str:
     gitsession("new", "--id", "fix-login", "--title", "Fix the login")
     for number, message in enumerate(CONVERSATION):
         parent = f"c{number - 1}" if number else ""
-        done = gitsession(
-            "append", "fix-login", "--parent", parent, "--id", f"c{number}", stdin=json.dumps(message)
-        )
+        done = gitsession("append", "fix-login", "--parent", parent, "--id", f"c{number}", stdin=json.dumps(message))
         assert done == Result(0, f"c{number}\n", "")
     return "fix-login"

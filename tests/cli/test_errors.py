@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-import gitsession as library
 import pytest
 from gitsession_cli.errors import EXIT_CODES, exit_code
+
+import gitsession as library
 
 from .conftest import Run
 

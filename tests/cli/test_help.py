@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 import pytest
-from gitsession_cli.main import COMMANDS, gitsession as group
+from gitsession_cli.main import COMMANDS
+from gitsession_cli.main import gitsession as group
 from gitsession_cli.options import Command
 
 from .conftest import COMMAND, Run
