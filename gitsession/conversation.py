@@ -82,9 +82,7 @@ class _Line(NamedTuple):
 
 
 def _entry(line: _Line) -> SessionEntry:
-    return decode_entry(
-        line.text, default_id=f"{line.delta.commit_id}/{line.place}", default_timestamp=line.delta.time
-    )
+    return decode_entry(line.text, default_id=f"{line.delta.commit_id}/{line.place}", default_timestamp=line.delta.time)
 
 
 def _folded(deltas: Iterable[StoredDelta]) -> Iterator[_Line | SessionEntry]:
@@ -111,4 +109,6 @@ def _fold(name: str, run: list[Record]) -> Iterable[SessionEntry]:
     if name in FORMATS:
         return FORMATS[name].fold(run)
     # A format of a later version: its records are kept and shown, but not understood.
-    return [UnknownEntry({"type": name, "record": record.value}, record.id or "", record.timestamp or "") for record in run]
+    return [
+        UnknownEntry({"type": name, "record": record.value}, record.id or "", record.timestamp or "") for record in run
+    ]

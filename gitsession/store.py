@@ -211,9 +211,7 @@ class Store:
             raise SessionNotFound(name)
         return roots[0]
 
-    def fork(
-        self, source: str, new_id: str | None = None, *, at: str | None = None, title: str | None = None
-    ) -> str:
+    def fork(self, source: str, new_id: str | None = None, *, at: str | None = None, title: str | None = None) -> str:
         """Makes a session that goes on from another, and returns its id. No message is copied.
 
         Args:
@@ -278,7 +276,9 @@ class Store:
             name, record = decode_record(line[:-1])
             records.append(record)
         if name not in FORMATS:
-            raise NotImported(session_id, f"its format {name!r} is not known here" if records else "it was not imported")
+            raise NotImported(
+                session_id, f"its format {name!r} is not known here" if records else "it was not imported"
+            )
         return FORMATS[name].write(records)
 
     def _state(self, session_id: str, at: str | None) -> State:

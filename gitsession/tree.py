@@ -73,9 +73,7 @@ class SessionTree:
         kept = self.top[: _last_item(self.top)] if number % 10_000 else self.top
         top = kept + tree_item(TREE_MODE, top_name, object_id("tree", middle))
         root = top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
-        grown = SessionTree(
-            object_id("tree", root), self.tag, self.header, number + 1, encoded_id, top, middle, bottom
-        )
+        grown = SessionTree(object_id("tree", root), self.tag, self.header, number + 1, encoded_id, top, middle, bottom)
         return grown, [("tree", bottom), ("tree", middle), ("tree", root)]
 
 

@@ -244,7 +244,11 @@ class Writer:
         oid = object_id("commit", content)
         subject = commit.message.partition("\n")[0]
         self._repository.move(
-            branch, None if old is None else old.oid, oid, [*objects, ("commit", content)], reason=f"{reason}: {subject}"
+            branch,
+            None if old is None else old.oid,
+            oid,
+            [*objects, ("commit", content)],
+            reason=f"{reason}: {subject}",
         )
         return State(oid, commit, meta, tree)
 

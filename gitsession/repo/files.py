@@ -81,4 +81,3 @@ def make_directory(path: Path, *, durable: bool) -> None:
         path.mkdir()
     if durable:
         fsync_directory(path.parent)
-

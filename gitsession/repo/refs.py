@@ -232,6 +232,8 @@ def _value(name: str, content: bytes) -> str:
         return match[1].decode()
     if content.startswith(b"ref:"):
         target = content[4:].strip().decode("utf-8", "replace")
-        raise Corrupt(f"{name} is a symbolic ref to {target!a}, which no session is; remove it with git symbolic-ref -d")
+        raise Corrupt(
+            f"{name} is a symbolic ref to {target!a}, which no session is; remove it with git symbolic-ref -d"
+        )
     what = "empty" if not content.strip(b"\0 \n") else "damaged"
     raise Corrupt(f"the ref {name} is {what}; `gitsession repair` tells what it can be set to")

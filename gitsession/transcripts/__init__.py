@@ -1,5 +1,22 @@
-"""The transcript formats of coding agents, one module each."""
+"""The transcript formats of coding agents: each is one `Format`, told by what is in a file, not by its name."""
 
-from gitsession.transcripts.base import Format
+from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.claude_code import CLAUDE_CODE
 
-FORMATS: dict[str, Format] = {}
+__all__ = ["FORMATS", "AbandonedLine", "Format", "Record", "recognise"]
+
+# In the order in which they are tried: those that are told by little come last.
+FORMATS: dict[str, Format] = {one.name: one for one in (CLAUDE_CODE,)}
+
+
+def recognise(head: bytes, name: str) -> Format | None:
+    """Returns the format of a file.
+
+    Args:
+        head: Its first 64 KiB.
+        name: Its name.
+
+    Returns:
+        The format; None if it is in none that is known.
+    """
+    return next((one for one in FORMATS.values() if one.recognise(head, name)), None)

@@ -1,0 +1,148 @@
+"""The normal message: the one shape in which folds give a conversation, whichever agent it comes from.
+
+It is OpenAI's chat message with a few fields more, in this order, each absent when it is empty: `role` (user,
+assistant, system, tool), `content` (a string, or a list of text and image parts where there are images), `reasoning`,
+`tool_calls`, `tool_call_id`, `name` (the tool's), `is_error`, `model`, `meta` (context that no person typed).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from gitsession.model import Message
+from gitsession.parts import Part, compact
+from gitsession.transcripts.base import Record
+from gitsession.transcripts.fields import mapping, text
+from gitsession.view import View, view
+
+_SHOWN_OF_DAMAGED = 400
+
+
+def normal_message(
+    role: str,
+    content: Sequence[Mapping[str, Any]] | str = "",
+    *,
+    reasoning: str = "",
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+    tool_call_id: str = "",
+    name: str = "",
+    is_error: bool = False,
+    model: str = "",
+    meta: bool = False,
+) -> Message:
+    """Returns a normal message.
+
+    Args:
+        role: user, assistant, system or tool.
+        content: Text, or parts as `text_part` and `image_part` make them; parts that are all text become one text.
+        reasoning: What the model thought before it spoke.
+        tool_calls: As `tool_call` makes them.
+        tool_call_id: The call that this is the result of.
+        name: The tool whose result it is.
+        is_error: The tool failed.
+        model: The model that spoke.
+        meta: It is context that no person typed.
+    """
+    if not isinstance(content, str) and all(part.get("type") == "text" for part in content):
+        content = "\n".join(part["text"] for part in content)
+    message: Message = {"role": role}
+    # A message that has calls or thoughts needs no words; any other has them, if only none.
+    if content or not (tool_calls or reasoning):
+        message["content"] = content if isinstance(content, str) else [dict(part) for part in content]
+    rest = {
+        "reasoning": reasoning,
+        "tool_calls": [dict(call) for call in tool_calls],
+        "tool_call_id": tool_call_id,
+        "name": name,
+        "is_error": is_error,
+        "model": model,
+        "meta": meta,
+    }
+    return message | {key: value for key, value in rest.items() if value}
+
+
+def text_part(words: str) -> Message:
+    """Returns a part of text."""
+    return {"type": "text", "text": words}
+
+
+def image_part(url: str) -> Message:
+    """Returns an image, by its address or as a `data:` URL."""
+    return {"type": "image_url", "image_url": {"url": url}}
+
+
+def tool_call(call_id: str, name: str, arguments: Any) -> Message:
+    """Returns a call of a tool; arguments that are no string become JSON text."""
+    written = arguments if isinstance(arguments, str) else compact({} if arguments is None else arguments)
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": written}}
+
+
+def content_of_blocks(blocks: Any) -> list[Message]:
+    """Returns the parts of Anthropic content: its text and its images; any other block as the text it is shown by."""
+    if isinstance(blocks, str):
+        return [text_part(blocks)] if blocks else []
+    parts = []
+    for block in blocks if isinstance(blocks, list) else []:
+        kind = text(block, "type")
+        if isinstance(block, str):
+            parts.append(text_part(block))
+        elif kind == "text" and text(block, "text"):
+            parts.append(text_part(block["text"]))
+        elif kind == "image" and (url := _image_url(mapping(block, "source"))):
+            parts.append(image_part(url))
+        elif isinstance(block, dict) and kind != "text":
+            parts += [text_part(part.text) for part in view({"role": "user", "content": [block]}).parts if part.text]
+    return parts
+
+
+def assistant_of_blocks(blocks: Iterable[Any], *, model: str = "", meta: bool = False) -> Message | None:
+    """Returns what a model said from Anthropic blocks; None where that is nothing."""
+    said, thoughts, calls = [], [], []
+    for block in blocks:
+        match text(block, "type"):
+            case "thinking":
+                thoughts.append(text(block, "thinking"))
+            case "redacted_thinking":
+                continue
+            case "tool_use" | "server_tool_use" | "mcp_tool_use":
+                calls.append(tool_call(text(block, "id"), text(block, "name"), block.get("input")))
+            case _:
+                said += content_of_blocks([block])
+    reasoning = "\n".join(filter(None, thoughts))
+    if not (said or calls or reasoning):
+        return None
+    return normal_message("assistant", said, reasoning=reasoning, tool_calls=calls, model=model, meta=meta)
+
+
+def user_of_blocks(content: Any, names: Mapping[str, str], *, meta: bool = False) -> list[Message]:
+    """Returns what Anthropic puts into one user message: the tools' results, each its own message, and what was said.
+
+    Args:
+        content: Text or blocks.
+        names: The tools' names by the ids of their calls.
+        meta: What is said was typed by no person.
+    """
+    messages = []
+    said: list[Any] = []
+    for block in content if isinstance(content, list) else [content]:
+        if text(block, "type").endswith("tool_result"):
+            call = text(block, "tool_use_id")
+            words = content_of_blocks(block.get("content"))
+            failed = block.get("is_error") is True
+            messages.append(normal_message("tool", words, tool_call_id=call, name=names.get(call, ""), is_error=failed))
+        elif block is not None:
+            said.append(block)
+    if parts := content_of_blocks(said):
+        messages.append(normal_message("user", parts, meta=meta))
+    return messages
+
+
+def _image_url(source: Mapping[str, Any]) -> str:
+    if encoded := text(source, "data"):
+        return f"data:{text(source, 'media_type') or 'image/png'};base64,{encoded}"
+    return text(source, "url")
+
+
+def damaged(record: Record) -> View:
+    """Returns a record without a proper value for reading: what its bytes look like."""
+    words = record.raw[:_SHOWN_OF_DAMAGED].decode("utf-8", "replace").strip()
+    return View("meta", (Part("text", f"not a record: {words}" if words else "blank line"),))
