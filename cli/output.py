@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .pager import page
 from .text import clip, harmless, one_line, pad, width
 
 if TYPE_CHECKING:
@@ -28,7 +27,13 @@ COLOURS = {"user": "green", "assistant": "cyan", "system": "magenta", "tool": "b
 
 
 def prepare_streams() -> None:
-    """Makes the output streams take any text, whatever their encoding has: what it lacks is escaped."""
+    """Makes the output streams take any text, whatever their encoding has: what it lacks is escaped.
+
+    A stream that is closed is None for Python; what is written to it goes nowhere.
+    """
+    # Open until the process ends, as the streams are.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -69,8 +74,11 @@ def note(text: str) -> None:
 
 def write(lines: Iterable[str], *, paged: bool = True) -> None:
     """Prints lines for people, which must be harmless; through the pager where stdout is a terminal."""
-    if paged and on_terminal() and page(lines):
-        return
+    if paged and on_terminal():
+        from .pager import page  # noqa: PLC0415  # it brings `subprocess`, which a pipe has no need of
+
+        if page(lines):
+            return
     for line in lines:
         sys.stdout.write(line + "\n")
 
@@ -125,12 +133,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: int, s
         right: The column that holds numbers.
         shrink: The columns that are cut where the terminal is too narrow, the first ones first.
     """
+    least = [*map(width, header)]
     rows = [header, *rows]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     room = columns()
     excess = 0 if room is None else sum(widths) + 2 * (len(widths) - 1) - room
     for column in shrink:
-        cut = max(0, min(excess, widths[column] - 12))
+        cut = max(0, min(excess, widths[column] - max(8, least[column])))
         widths[column] -= cut
         excess -= cut
     for place, row in enumerate(rows):

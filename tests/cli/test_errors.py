@@ -104,9 +104,9 @@ def test_a_directory_that_is_no_store_is_left_alone(gitsession: Run, tmp_path: P
 
 
 def test_a_usage_error_says_where_the_usage_is_shown(gitsession: Run) -> None:
-    assert gitsession("list", "--nonsense").err == (
-        "gitsession: No such option: --nonsense; `gitsession list --help` shows how it is used\n"
-    )
+    told = gitsession("list", "--nonsense").err
+    assert told.startswith("gitsession: No such option")
+    assert told.endswith("; `gitsession list --help` shows how it is used\n")
 
 
 def test_what_an_error_quotes_cannot_steer_the_terminal(gitsession: Run, fix_login: str) -> None:
