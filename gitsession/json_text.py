@@ -1,7 +1,7 @@
-"""Strict JSON text: the one place where values become bytes and bytes become values.
+r"""Strict JSON text: the one place where values become bytes and bytes become values.
 
 The rules are those of FORMAT.md: UTF-8 without a BOM, no blanks between tokens, keys in the order given, numbers as
-Python's `json` writes them, a lone surrogate as its `\\uXXXX` escape. `NaN`, `Infinity` and integers of more than
+Python's `json` writes them, a lone surrogate as its `\uXXXX` escape. `NaN`, `Infinity` and integers of more than
 4,300 digits are refused, and so is every value that would not come back equal.
 """
 

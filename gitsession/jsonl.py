@@ -84,8 +84,9 @@ def entry_of(value: dict[str, Any], *, default_id: str, default_timestamp: Calla
 
 
 def message_line(message: Mapping[str, Any], place: int) -> bytes:
-    """Returns the line of a message that was committed as such: without id and timestamp, so that the same commit is
-    the same bytes.
+    """Returns the line of a message that was committed as such.
+
+    It holds no id and no timestamp, so that the same commit is the same bytes.
 
     Raises:
         InvalidCommit: It is no JSON object, or is still streaming.

@@ -47,7 +47,7 @@ class Messages(Sequence[Message]):
             InvalidCommit: One of them is no JSON object.
         """
         if isinstance(messages, Messages):
-            self._lines: Sequence[bytes] = messages._lines
+            self._lines: Sequence[bytes] = messages.lines
         else:
             self._lines = tuple(
                 MESSAGE_PREFIX + json_text.encode_object(message, f"messages[{place}]") + b"}"

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import overload
 
+from gitsession.building import NewDelta
 from gitsession.conversation import entry_view, message_lines
 from gitsession.errors import InvalidCommit
 from gitsession.jsonl import message_line
@@ -11,7 +12,7 @@ from gitsession.layout import branch_of
 from gitsession.model import MessageEntry, Messages, Session, SessionCommit
 from gitsession.reading import Reader, State
 from gitsession.view import View
-from gitsession.writing import NewDelta, Writer
+from gitsession.writing import Writer
 
 
 class SessionStore:

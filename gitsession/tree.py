@@ -51,7 +51,7 @@ class SessionTree:
     bottom: bytes = b""
 
     def with_header(self, header: str) -> tuple["SessionTree", list[tuple[str, bytes]]]:
-        """Returns the tree with another header blob, and the objects that it needs."""
+        """Returns the tree with another header blob, and the object that it needs."""
         root = self.top + tree_item(BLOB_MODE, HEADER_NAME, header)
         return replace(self, header=header, oid=object_id("tree", root)), [("tree", root)]
 
@@ -118,7 +118,7 @@ def read_header_blob(objects: Objects, oid: str) -> str:
 
 
 def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[tuple[int, str]]:
-    """Yields the directories of deltas that reach to `start` or further: the number of the first delta, and the tree."""
+    """Yields the directories that reach to delta `start` or further: the number of the first delta, and the tree."""
     for top, middle_oid in _directory_items(tree.top, tree.oid, tree.tag, width=4) if tree.top else ():
         if (top + 1) * 10_000 <= start:
             continue

@@ -133,7 +133,7 @@ class Refs:
                 # The log first: a crash leaves a line for a move that did not happen, never a move without a line,
                 # so the log can tell a ref that fell back.
                 self._log(name, expected or "0" * 40, new, reason)
-                os.replace(lock, path)
+                lock.replace(path)
             except BaseException:
                 with suppress(OSError):
                     lock.unlink()

@@ -1,8 +1,8 @@
 """A git repository as a store needs it: opened with care, and moved from one head to the next safely."""
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pygit2
 
@@ -40,6 +40,16 @@ _REFUSALS = {
     "not owned": "belongs to another user; if you trust it, run `git config --global --add safe.directory <its path>`",
     "partialclone": "is a partial clone, whose objects are elsewhere; clone it without --filter",
 }
+
+
+class Batch(Protocol):
+    """Objects that are to be stored before a ref moves to the last of them."""
+
+    def store(self) -> None:
+        """Stores the objects, durably."""
+
+    def restore(self) -> None:
+        """Stores again those that a collection took before the ref reached them."""
 
 
 class Repository:
@@ -123,9 +133,7 @@ class Repository:
         if seen or (self.path.name == ".git"):
             raise NotAStore(str(self.path), f"is a git repository, but no store of sessions; {_MAKE_ONE}")
 
-    def move(
-        self, branch: str, expected: str | None, new: str, objects: Sequence[tuple[str, bytes]], *, reason: str
-    ) -> None:
+    def move(self, branch: str, expected: str | None, new: str, batch: Batch, *, reason: str) -> None:
         """Stores objects and then moves a branch to the commit among them; the caller holds the session's lock.
 
         When it returns, the move survives a power cut (where durable), and any `git gc` that ran meanwhile.
@@ -134,7 +142,7 @@ class Repository:
             branch: Its name, without `refs/heads/`.
             expected: The commit it must be at; None for a branch that must not exist.
             new: The commit it is moved to.
-            objects: Kinds and contents, blobs first, the commit last.
+            batch: The objects.
             reason: What the reflog says.
 
         Raises:
@@ -143,7 +151,7 @@ class Repository:
             StoreBusy: A lock stayed held.
             Unavailable: The disk refuses. Where the branch has moved all the same, trying again finds it so.
         """
-        self.objects.write_all(objects)
+        batch.store()
         try:
             self.refs.compare_and_swap(HEADS + branch, expected, new, reason=reason)
         except Unavailable:
@@ -154,15 +162,14 @@ class Repository:
                 self.refs.settle(HEADS + branch)
         with translated("look for a running `git gc`"):
             if gc_is_running(self.path):
-                self._outlive_gc(objects)
+                self._outlive_gc(batch)
 
-    def _outlive_gc(self, objects: Sequence[tuple[str, bytes]]) -> None:
+    def _outlive_gc(self, batch: Batch) -> None:
         """Waits until the running collection is over and stores again what it took, until none is running."""
         deadline = time.monotonic() + max(self.wait, 1.0)
         while True:
             over = wait_for_gc(self.path, deadline)
-            for kind, content in objects:
-                self.objects.restore(kind, content)
+            batch.restore()
             if over and not gc_is_running(self.path):
                 return
             if not over:

@@ -26,7 +26,7 @@ def encode_record(format_name: str, commit_id: str, record: Record) -> bytes:
     """
     timestamp = b"" if record.timestamp is None else b',"timestamp":' + json_text.encode(record.timestamp)
     eol = b"" if record.newline else b',"eol":""'
-    if record.value is None or b"\n" in record.raw or not record.raw.isascii() and not _is_plain(record.raw):
+    if record.value is None or b"\n" in record.raw or (not record.raw.isascii() and not _is_plain(record.raw)):
         body = b'"text":' + json_text.encode(record.raw.decode("utf-8", "surrogateescape"), "the record")
     else:
         body = b'"record":' + record.raw
