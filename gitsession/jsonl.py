@@ -30,7 +30,7 @@ def encode_entry(entry: SessionEntry) -> bytes:
     """
     match entry:
         case MessageEntry():
-            known = {"type": "message", "message": _finished(entry.message)}
+            known = {"type": "message", "message": finished(entry.message)}
         case CompactionEntry():
             known = {"type": "compaction", "summary": entry.summary, "first_kept_id": entry.first_kept_id}
             known["tokens_before"] = entry.tokens_before
@@ -91,10 +91,15 @@ def message_line(message: Mapping[str, Any], place: int) -> bytes:
     Raises:
         InvalidCommit: It is no JSON object, or is still streaming.
     """
-    return MESSAGE_PREFIX + json_text.encode_object(_finished(message), f"messages[{place}]") + b"}"
+    return MESSAGE_PREFIX + json_text.encode_object(finished(message), f"messages[{place}]") + b"}"
 
 
-def _finished(message: Any) -> Any:
+def finished(message: Any) -> Any:
+    """Returns a message as it is.
+
+    Raises:
+        InvalidCommit: It is still streaming.
+    """
     if isinstance(message, dict) and message.get("streaming") is True:
         raise InvalidCommit("the message is still streaming; only finished messages are stored")
     return message
