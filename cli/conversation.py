@@ -43,7 +43,8 @@ def entry_lines(entry: SessionEntry, *, full: bool) -> Iterator[str]:
     """Yields the lines of one entry: a heading that says who speaks, and what is said, set in."""
     spoken = seen(entry)
     who = style(spoken.who, fg=COLOURS.get(spoken.who), bold=True)
-    facts = [one_line(spoken.model or ""), local_time(entry.timestamp)]
+    tools = dict.fromkeys(part.name for part in spoken.parts if part.kind == "tool_result")
+    facts = [one_line(spoken.model or ""), *map(one_line, tools), local_time(entry.timestamp)]
     yield ""
     yield "  ".join([who, *(style(fact, dim=True) for fact in facts if fact)])
     for part in spoken.parts:

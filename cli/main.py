@@ -95,7 +95,7 @@ def gitsession() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs a command line and returns its exit code; what it prints has been written when it returns."""
     try:
-        context = gitsession.make_context("gitsession", [*arguments])
+        context = gitsession.make_context("gitsession", [*arguments] or ["--help"])
         with context:
             # NO_COLOR (https://no-color.org) holds for whatever click prints itself.
             context.color = False if os.environ.get("NO_COLOR") else None

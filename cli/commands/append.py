@@ -46,7 +46,7 @@ def command(
     """Add messages to a session.
 
     The messages are JSON objects: one, an array, or one a line (JSONL), kept byte for byte. They become one commit:
-    all of them are stored or none. Prints the commit's id.
+    all of them are stored or none. Prints the commit's id; with --json: commit_id, messages (how many).
     """
     if role is not None and text is None:
         raise click.UsageError("--role needs --text; messages from stdin say their role themselves")

@@ -17,7 +17,7 @@ def command(settings: options.Settings, session: str, new_id: str | None, at: st
     """Make a session that goes on from another.
 
     NEW is the id of the new session, by default a random UUID, and is printed. No message is copied: a fork is a
-    branch, at the last commit of SESSION or at an earlier one.
+    branch, at the last commit of SESSION or at an earlier one. With --json the session is printed, as `list` does.
     """
     store = settings.open()
     made = store.fork(store.find(session), new_id, at=at, title=title)

@@ -10,7 +10,7 @@ def command(settings: options.Settings) -> None:
     """Make the store.
 
     Where there is a store already, nothing changes. Other commands that write make the store themselves. Only you can
-    read a new store.
+    read a new store. With --json: path, created.
     """
     created = not settings.path.exists()
     path = str(settings.make().path)

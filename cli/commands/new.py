@@ -16,7 +16,7 @@ from ..output import print_session
 def command(settings: options.Settings, session_id: str | None, title: str | None) -> None:
     """Make a new, empty session.
 
-    Prints its id. The store is made if there is none.
+    Prints its id; with --json the session, as `list` does. The store is made if there is none.
     """
     meta = SessionMeta(title=title) if session_id is None else SessionMeta(session_id, title=title)
     store = settings.make()

@@ -8,7 +8,7 @@ from ..output import write_bytes, write_json
 def command(settings: options.Settings) -> None:
     """Print the path of the store.
 
-    It is a bare git repository, for any tool that knows git.
+    It is a bare git repository, for any tool that knows git. With --json: path.
     """
     path = settings.existing_path().absolute()
     if settings.json:

@@ -37,8 +37,9 @@ def test_each_module_of_a_command_is_in_the_overview() -> None:
     assert sorted(NAMES) == sorted(module.rstrip("_") for module in modules)
 
 
-def test_the_overview_lists_all_commands(gitsession: Run) -> None:
-    done = gitsession("--help")
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], []])
+def test_the_overview_lists_all_commands(gitsession: Run, arguments: list[str]) -> None:
+    done = gitsession(*arguments)
     assert (done.code, done.err) == (0, "")
     assert all(f"\n  {name} " in done.out for name in NAMES)
 
