@@ -153,7 +153,7 @@ def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
 def main() -> NoReturn:
     """Runs the command line of this process, and ends it."""
     sys.excepthook = _tell_unexpected
-    warnings.showwarning = _tell_warning  # type: ignore[assignment]  # it takes what that takes, and looks at less
+    warnings.showwarning = _tell_warning
     if "_GITSESSION_COMPLETE" in os.environ:
         gitsession(prog_name="gitsession")
     prepare_streams()

@@ -1,5 +1,6 @@
 """`gitsession import`."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,26 +9,15 @@ from typing import Any
 
 import click
 
-from gitsession import (
-    FORMATS,
-    Corrupt,
-    ImportResult,
-    InvalidCommit,
-    InvalidSessionId,
-    SessionExists,
-    Skipped,
-    UnknownTranscript,
-    find_transcripts,
-    import_file,
-)
+from gitsession import FORMATS, ImportFailure, ImportResult, UnknownTranscript, import_transcripts
 
 from .. import options
 from ..errors import exit_code
 from ..output import note, write, write_json
 from ..text import count, one_line
 
-# What is wrong with one file, or with its session, and keeps no other from being imported.
-OF_ONE_FILE = (UnknownTranscript, Corrupt, InvalidCommit, InvalidSessionId, SessionExists, OSError)
+# How many files that no format knows are named, of those that were found in a directory; an agent has hundreds.
+UNNAMED = 10
 
 
 @dataclass(slots=True)
@@ -38,6 +28,7 @@ class Tally:
     commits: int = 0
     problems: int = 0
     skipped: int = 0
+    unnamed: int = 0
     exit_code: int = 0
     lines: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -74,56 +65,48 @@ def command(settings: options.Settings, paths: tuple[Path, ...], name: str | Non
     tally = Tally()
     try:
         for done in _imported(settings, paths, name):
-            values = _tally_result(tally, done) if isinstance(done, ImportResult) else _tally_skip(tally, done, paths)
+            values = _result(tally, done) if isinstance(done, ImportResult) else _failure(tally, done, paths)
             if settings.json:
                 write_json([values])
     finally:
         # After the progress bar, whose line they would break; and also of what was done before an error.
         for line in tally.notes:
             note(line)
+        if tally.unnamed > UNNAMED:
+            note(f"and {count(tally.unnamed - UNNAMED, 'more file')} that no format knows; --json names them")
     if not settings.json:
         write([*tally.lines, str(tally)], paged=False)
     click.get_current_context().exit(tally.exit_code)
 
 
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """A file that was not imported, and why."""
-
-    path: Path
-    error: Exception
-
-
-def _imported(settings: options.Settings, paths: Sequence[Path], name: str | None) -> Iterator[ImportResult | _Failure]:
-    """Imports file by file, behind a progress bar on a terminal, and yields what became of each."""
-    found = [*find_transcripts(paths)]
-    store = None
+def _imported(
+    settings: options.Settings, paths: Sequence[Path], name: str | None
+) -> Iterator[ImportResult | ImportFailure]:
+    """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file."""
+    on_terminal = sys.stderr.isatty()
     with click.progressbar(
-        length=sum(map(_size, found)), label="Importing", file=sys.stderr, hidden=not sys.stderr.isatty()
+        length=sum(map(_size, paths)) if on_terminal else 0, label="Importing", file=sys.stderr, hidden=not on_terminal
     ) as bar:
-        for item in found:
-            if isinstance(item, Skipped):
-                yield _Failure(item.path, UnknownTranscript(str(item.path), item.reason))
-                continue
-            try:
-                store = store or settings.make()
-                yield import_file(store, item, name)
-            except OF_ONE_FILE as error:
-                yield _Failure(item, error)
-            bar.update(_size(item))
+        empty = {path for path in paths if path.is_dir()}
+        for done in import_transcripts(settings.make(), paths, format=name, progress=bar.update):
+            if isinstance(done, ImportResult):
+                empty -= {*done.path.parents}
+            yield done
+        for path in sorted(empty):
+            yield ImportFailure(path, UnknownTranscript(str(path), "there is no transcript in it"))
 
 
-def _size(item: Path | Skipped) -> int:
-    """Returns how many bytes there are to import, 0 where that cannot be told."""
-    if isinstance(item, Skipped):
-        return 0
+def _size(path: Path) -> int:
+    """Returns how many bytes a file has, or all files below a directory; what cannot be read counts as nothing."""
+    if path.is_dir():
+        return sum(_size(Path(directory, name)) for directory, _, names in os.walk(path) for name in names)
     try:
-        return item.stat().st_size
+        return path.stat().st_size
     except OSError:
         return 0
 
 
-def _tally_result(tally: Tally, done: ImportResult) -> dict[str, Any]:
+def _result(tally: Tally, done: ImportResult) -> dict[str, Any]:
     """Counts a file that was imported, and returns its JSON object."""
     tally.sessions.add(done.session)
     tally.commits += done.new_commits
@@ -151,13 +134,17 @@ def _tally_result(tally: Tally, done: ImportResult) -> dict[str, Any]:
     }
 
 
-def _tally_skip(tally: Tally, failure: _Failure, named: Sequence[Path]) -> dict[str, Any]:
+def _failure(tally: Tally, failure: ImportFailure, named: Sequence[Path]) -> dict[str, Any]:
     """Counts a file that was not imported, and returns its JSON object."""
     tally.skipped += 1
     error = failure.error
-    told = f"{failure.path}: {error.strerror}" if isinstance(error, OSError) else str(error)
-    tally.notes.append(told)
+    told = {"path": str(failure.path), "skipped": str(error)}
     # In a directory lies what lies there; a file that was named is expected to be imported.
     if failure.path in named or not isinstance(error, UnknownTranscript):
         tally.exit_code = tally.exit_code or exit_code(type(error))
-    return {"path": str(failure.path), "skipped": told}
+    else:
+        tally.unnamed += 1
+        if tally.unnamed > UNNAMED:
+            return told
+    tally.notes.append(str(error))
+    return told
