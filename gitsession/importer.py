@@ -168,8 +168,8 @@ class _Import:
             if record.unfinished:
                 growth.unfinished = True
                 break
-            for kind, content, base in growth.add(record):
-                self._batch.add(kind, content, base)
+            for made, base in growth.add(record):
+                self._batch.add(made, base)
             if self._is_full():
                 self._moves |= growth.moves()
                 yield from self.flush()

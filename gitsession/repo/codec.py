@@ -4,6 +4,7 @@ import re
 import zlib
 from dataclasses import dataclass
 from hashlib import sha1
+from typing import NamedTuple
 
 from gitsession.errors import Corrupt
 
@@ -23,6 +24,19 @@ _PERSON = re.compile(r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-
 def object_id(kind: str, content: bytes) -> str:
     """Returns the id of an object: 40 hex digits."""
     return sha1(b"%s %d\0" % (kind.encode(), len(content)) + content, usedforsecurity=False).hexdigest()
+
+
+class GitObject(NamedTuple):
+    """An object that is to be stored: its id, its kind, and its content."""
+
+    oid: str
+    kind: str
+    content: bytes
+
+
+def git_object(kind: str, content: bytes) -> GitObject:
+    """Returns an object with its id."""
+    return GitObject(object_id(kind, content), kind, content)
 
 
 def deflate(data: bytes) -> bytes:

@@ -13,7 +13,8 @@ import pygit2
 from gitsession.errors import NotAStore, Unavailable, UnsupportedFormat
 from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
-from gitsession.repo.files import fsync_directory, make_directory, translated, write_all
+from gitsession.repo.disk import Disk, fsync_directory
+from gitsession.repo.files import make_directory, translated, write_all
 from gitsession.repo.gc import gc_is_running, wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
@@ -78,6 +79,7 @@ class Repository:
 
     Attributes:
         path: The git directory.
+        disk: What makes writing durable.
         objects: Its objects.
         refs: Its refs.
         locks: The locks of its writers.
@@ -87,8 +89,9 @@ class Repository:
 
     def __init__(self, path: Path, *, durable: bool, wait: float, ignores_case: bool) -> None:
         self.path = path
-        self.objects = Objects(path / "objects", durable=durable)
-        self.refs = Refs(path, durable=durable, wait=wait)
+        self.disk = Disk(path, durable=durable)
+        self.objects = Objects(path / "objects", self.disk)
+        self.refs = Refs(path, self.disk, wait=wait)
         self.locks = SessionLocks(path / OWN_DIRECTORY / "locks", wait=wait)
         self.ignores_case = ignores_case
         self.wait = wait
@@ -211,6 +214,7 @@ class Repository:
             while gc_is_running(self.path):
                 over = wait_for_gc(self.path, deadline)
                 batch.restore()
+                self.disk.barrier()
                 if over:
                     continue
                 raise Unavailable("`git gc` has been running for too long; the commit may be lost to it: try it again")
@@ -224,7 +228,7 @@ class Repository:
 
 
 def _make(path: Path) -> None:
-    make_directory(path.parent, durable=True)
+    make_directory(path.parent, Disk(path, durable=False))
     path.mkdir(mode=0o700, exist_ok=True)
     path.chmod(0o700)
     for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", f"{OWN_DIRECTORY}/locks"):
