@@ -16,7 +16,7 @@ from pathlib import Path
 import pygit2
 
 from gitsession.errors import Corrupt, Unavailable
-from gitsession.repo.codec import MAX_OBJECT_BYTES, GitObject, decode_loose, deflate, git_object, object_id
+from gitsession.repo.codec import MAX_OBJECT_BYTES, GitObject, decode_loose, encode_loose, git_object, object_id
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import read_file, translated, unavailable, write_all
 
@@ -125,7 +125,7 @@ class Objects:
         temporary = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_{next(self._temporary)}"
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o444)
         try:
-            write_all(file, deflate(b"%b %d\0%b" % (made.kind.encode(), len(made.content), made.content)))
+            write_all(file, encode_loose(made))
             self.disk.file(file)
         except BaseException:
             _remove_quietly(temporary)
