@@ -27,6 +27,7 @@ from gitsession.errors import (
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.importer import import_transcripts
 from gitsession.model import (
     CompactionEntry,
     Message,
@@ -40,6 +41,7 @@ from gitsession.model import (
     build_context,
     new_commit,
 )
+from gitsession.results import ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.store import BrokenSession, SessionInfo, Store
@@ -57,6 +59,8 @@ __all__ = [
     "Corrupt",
     "Diff",
     "Format",
+    "ImportFailure",
+    "ImportResult",
     "InvalidCommit",
     "InvalidSessionId",
     "LogEntry",
@@ -67,6 +71,7 @@ __all__ = [
     "NotImported",
     "ParentConflict",
     "Part",
+    "Problem",
     "RevisionNotFound",
     "Session",
     "SessionCommit",
@@ -85,6 +90,7 @@ __all__ = [
     "UnsupportedFormat",
     "View",
     "build_context",
+    "import_transcripts",
     "new_commit",
     "readable",
     "view",
