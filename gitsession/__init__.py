@@ -9,6 +9,7 @@ One branch a session, one git commit a session commit. `Store` is where to begin
     True
 """
 
+from gitsession.aio import AsyncSessionStore, AsyncStore
 from gitsession.errors import (
     AmbiguousName,
     Corrupt,
@@ -26,6 +27,7 @@ from gitsession.errors import (
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.importer import import_transcripts
 from gitsession.model import (
     CompactionEntry,
     Message,
@@ -39,6 +41,7 @@ from gitsession.model import (
     build_context,
     new_commit,
 )
+from gitsession.results import ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.store import BrokenSession, SessionInfo, Store
@@ -49,11 +52,15 @@ from gitsession.view import Part, View, readable, view
 __all__ = [
     "FORMATS",
     "AmbiguousName",
+    "AsyncSessionStore",
+    "AsyncStore",
     "BrokenSession",
     "CompactionEntry",
     "Corrupt",
     "Diff",
     "Format",
+    "ImportFailure",
+    "ImportResult",
     "InvalidCommit",
     "InvalidSessionId",
     "LogEntry",
@@ -64,6 +71,7 @@ __all__ = [
     "NotImported",
     "ParentConflict",
     "Part",
+    "Problem",
     "RevisionNotFound",
     "Session",
     "SessionCommit",
@@ -82,6 +90,7 @@ __all__ = [
     "UnsupportedFormat",
     "View",
     "build_context",
+    "import_transcripts",
     "new_commit",
     "readable",
     "view",

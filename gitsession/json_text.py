@@ -37,15 +37,14 @@ def decode(text: bytes | str) -> Any:
         raise ValueError("it nests too deeply") from error
 
 
-def first_value(text: bytes) -> bytes:
-    """Returns the text of the first JSON value, byte for byte; something else may follow it.
+def decode_first(text: str, start: int) -> tuple[Any, int]:
+    """Returns the strict JSON value that begins at a place of a text, and the place after it.
 
     Raises:
-        ValueError: It does not begin with strict JSON.
+        ValueError: None begins there.
     """
-    decoded = text.decode("utf-8")
     try:
-        return decoded[: _decoder.raw_decode(decoded)[1]].encode("utf-8")
+        return _decoder.raw_decode(text, start)
     except RecursionError as error:
         raise ValueError("it nests too deeply") from error
 
@@ -85,8 +84,8 @@ def _fault(value: Any, path: str, depth: int = 0) -> str | None:
         case None | bool():
             return None
         case int():
-            digits = value.bit_length() * 0.30103
-            return f"{path} is an integer of more than {MAX_INTEGER_DIGITS} digits" if digits > 4299 else None
+            long = abs(value) >= 10**MAX_INTEGER_DIGITS
+            return f"{path} is an integer of more than {MAX_INTEGER_DIGITS} digits" if long else None
         case float():
             return f"{path} is {value}, which is no JSON" if value - value != 0 else None
         case str():

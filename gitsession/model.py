@@ -144,7 +144,8 @@ def _message_text(line: bytes) -> bytes | None:
     if not line.startswith(MESSAGE_PREFIX):
         return None
     try:
-        return json_text.first_value(line[len(MESSAGE_PREFIX) :])
+        text = line.decode("utf-8")
+        return text[len(MESSAGE_PREFIX) : json_text.decode_first(text, len(MESSAGE_PREFIX))[1]].encode()
     except ValueError as error:
         raise Corrupt(f"a stored message cannot be read: {error}") from error
 

@@ -112,6 +112,13 @@ class Reader:
             yield seen, commit
             seen = commit.parents[0] if commit.parents else None
 
+    def derived(self, session_id: str) -> Iterator[tuple[str, str]]:
+        """Yields the branches that were derived from a session, `<session>.…`: their session ids and commits."""
+        prefix = HEADS + branch_of(session_id) + "."
+        for name, value in self.repository.refs.beginning(prefix):
+            if isinstance(value, str):
+                yield session_id_of(name.removeprefix(HEADS)), value
+
     def branches(self) -> Iterator[tuple[str, str | SessionError]]:
         """Yields the branches of the store, sorted by name: the session id of each, and its commit or its fault."""
         for name, value in self.repository.refs.below(HEADS):

@@ -7,7 +7,7 @@ from typing import overload
 from gitsession.building import NewDelta
 from gitsession.conversation import entry_view, message_lines
 from gitsession.errors import InvalidCommit
-from gitsession.jsonl import finished, message_line
+from gitsession.jsonl import committed_line, message_line
 from gitsession.layout import branch_of
 from gitsession.model import MessageEntry, Messages, Session, SessionCommit
 from gitsession.reading import Reader, State
@@ -59,10 +59,7 @@ class SessionStore:
         if not messages:
             raise InvalidCommit("the commit has no messages")
         if isinstance(messages, Messages):
-            lines: Sequence[bytes] = messages.lines
-            # Checked as JSON when they were made, and kept as the text they came as: `1E400` is no number of Python's.
-            for message in messages:
-                finished(message)
+            lines = [committed_line(line, place) for place, line in enumerate(messages.lines)]
         else:
             lines = [message_line(message, place) for place, message in enumerate(messages)]
         delta = NewDelta(commit.id, b"\n".join(lines) + b"\n", lambda: _views(lines))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gitsession.errors import Corrupt, InvalidCommit
 from gitsession.layout import HEADER_NAME, MAX_DELTAS, directories, file_name
-from gitsession.repo.codec import BLOB_MODE, TREE_MODE, decode_tree, object_id, tree_item
+from gitsession.repo.codec import BLOB_MODE, TREE_MODE, GitObject, decode_tree, git_object, tree_item
 from gitsession.repo.objects import Objects
 
 _ITEM_TAIL = 20  # the bytes of an object id at the end of an item
@@ -39,6 +39,7 @@ class SessionTree:
         top: The root tree's items before `session.json`, as git encodes them.
         middle: The items of the last directory in it.
         bottom: The items of the last directory in that.
+        bottom_oid: Its id.
     """
 
     oid: str
@@ -49,13 +50,19 @@ class SessionTree:
     top: bytes = b""
     middle: bytes = b""
     bottom: bytes = b""
+    bottom_oid: str = ""
 
-    def with_header(self, header: str) -> tuple["SessionTree", list[tuple[str, bytes]]]:
+    @property
+    def root(self) -> bytes:
+        """The content of the root tree."""
+        return self.top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
+
+    def with_header(self, header: str) -> tuple["SessionTree", list[GitObject]]:
         """Returns the tree with another header blob, and the object that it needs."""
-        root = self.top + tree_item(BLOB_MODE, HEADER_NAME, header)
-        return replace(self, header=header, oid=object_id("tree", root)), [("tree", root)]
+        root = git_object("tree", self.top + tree_item(BLOB_MODE, HEADER_NAME, header))
+        return replace(self, header=header, oid=root.oid), [root]
 
-    def with_delta(self, encoded_id: str, blob: str) -> tuple["SessionTree", list[tuple[str, bytes]]]:
+    def with_delta(self, encoded_id: str, blob: str) -> tuple["SessionTree", list[GitObject]]:
         """Returns the tree with one more delta, and the objects that it needs, the root tree last.
 
         Raises:
@@ -65,16 +72,17 @@ class SessionTree:
         if number >= MAX_DELTAS:
             raise InvalidCommit(f"the session is full: it holds {MAX_DELTAS} deltas; go on in a fork")
         top_name, middle_name = directories(number, self.tag)
-        bottom = (self.bottom if number % 100 else b"") + tree_item(
-            BLOB_MODE, file_name(number, encoded_id, self.tag), blob
-        )
+        item = tree_item(BLOB_MODE, file_name(number, encoded_id, self.tag), blob)
+        bottom = git_object("tree", (self.bottom if number % 100 else b"") + item)
         kept = self.middle[: _last_item(self.middle)] if number % 100 else self.middle if number % 10_000 else b""
-        middle = kept + tree_item(TREE_MODE, middle_name, object_id("tree", bottom))
+        middle = git_object("tree", kept + tree_item(TREE_MODE, middle_name, bottom.oid))
         kept = self.top[: _last_item(self.top)] if number % 10_000 else self.top
-        top = kept + tree_item(TREE_MODE, top_name, object_id("tree", middle))
-        root = top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
-        grown = SessionTree(object_id("tree", root), self.tag, self.header, number + 1, encoded_id, top, middle, bottom)
-        return grown, [("tree", bottom), ("tree", middle), ("tree", root)]
+        top = kept + tree_item(TREE_MODE, top_name, middle.oid)
+        root = git_object("tree", top + tree_item(BLOB_MODE, HEADER_NAME, self.header))
+        grown = SessionTree(
+            root.oid, self.tag, self.header, number + 1, encoded_id, top, middle.content, bottom.content, bottom.oid
+        )
+        return grown, [bottom, middle, root]
 
 
 def read_tree(objects: Objects, oid: str, tag: str, header: str) -> SessionTree:
@@ -100,7 +108,9 @@ def read_tree(objects: Objects, oid: str, tag: str, header: str) -> SessionTree:
     last = deltas[-1]
     if directories(last.number, tag) != (f"{tops[-1][0]:04d}-{tag}", f"{middles[-1][0]:02d}-{tag}"):
         raise Corrupt(f"delta {last.number} lies in the wrong directory of the tree {oid}", oid=oid)
-    return replace(empty, count=last.number + 1, last_id=last.encoded_id, middle=middle, bottom=bottom)
+    return replace(
+        empty, count=last.number + 1, last_id=last.encoded_id, middle=middle, bottom=bottom, bottom_oid=middles[-1][1]
+    )
 
 
 def read_header_blob(objects: Objects, oid: str) -> str:

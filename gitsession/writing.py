@@ -20,7 +20,7 @@ from gitsession.reading import Reader, State
 from gitsession.repo.codec import object_id
 from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import RefBlocked, RefMoved
-from gitsession.repo.repository import Repository
+from gitsession.repo.repository import Move, Repository
 from gitsession.tree import find_delta
 
 # The largest delta, in bytes; a larger one could not be read back under the limit for objects.
@@ -190,7 +190,7 @@ class Writer:
     def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:
         subject = built.state.commit.message.partition("\n")[0]
         batch = LooseBatch(self._repository.objects, built.objects)
-        self._repository.move(branch, expected, built.state.oid, batch, reason=f"{verb}: {subject}")
+        self._repository.move(Move(branch, expected, built.state.oid, f"{verb}: {subject}"), batch)
 
     def _refuse_case_twin(self, session_id: str, branch: str) -> None:
         if self._repository.ignores_case:
