@@ -7,7 +7,8 @@ expects a field to be there or to have the right type, and a kind that is not kn
 import re
 from typing import Any
 
-from gitsession.parts import Part, compact, flat_text
+from gitsession.blocks import flat_text
+from gitsession.parts import Part, compact
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import integer, items, mapping, one_line, text, time
 from gitsession.transcripts.normal import damaged
