@@ -19,6 +19,9 @@ FORMAT = 1  # the version of the layout: paths, blobs, what a commit may change
 TEXT = 1  # the version of the commit's text, which is a part of the object ids
 RECORD_TYPE = "gitsession/record"
 
+# The largest header. It is read for every list, so it must stay cheap whoever wrote it.
+MAX_HEADER_BYTES = 1024 * 1024
+
 _META_FIELDS = tuple(field.name for field in fields(SessionMeta) if field.name != "extra")
 
 
@@ -132,10 +135,13 @@ def encode_header(meta: SessionMeta, tag: str) -> bytes:
     """Returns the bytes of `session.json`.
 
     Raises:
-        InvalidCommit: A field of the header is no JSON.
+        InvalidCommit: A field of the header is no JSON, or the header is too large.
     """
     value = {"format": FORMAT, "text": TEXT, "tag": tag, "meta": meta_value(meta)}
-    return json_text.encode(value, "the header") + b"\n"
+    content = json_text.encode(value, "the header") + b"\n"
+    if len(content) > MAX_HEADER_BYTES:
+        raise InvalidCommit(f"the header has {len(content):,} bytes; the limit is {MAX_HEADER_BYTES:,}")
+    return content
 
 
 def decode_header(data: bytes, *, where: str) -> tuple[SessionMeta, str]:

@@ -15,7 +15,7 @@ from gitsession.errors import Corrupt, SessionError
 from gitsession.repo.files import fsync_directory, make_directory, read_file, translated, unavailable, write_all
 from gitsession.repo.locks import take_git_lock
 
-_OID = re.compile(rb"([0-9a-f]{40})\s*")
+_OID = re.compile(rb"([0-9a-f]{40})[ \t\r\n]*")
 _PACKED_LINE = re.compile(rb"^([0-9a-f]{40}) (refs/[^\n]+)$", re.MULTILINE)
 
 # Where a store keeps what is its own beside git's files: locks, and caches that may be deleted at any time.
