@@ -97,12 +97,16 @@ class Reader:
             yield StoredDelta(decode_commit_id(encoded_id), content, lambda number=number: times.of(number))
 
     def history(self, oid: str) -> Iterator[tuple[str, Commit]]:
-        """Yields a commit and those before it, each the first parent of the one before, with their ids."""
+        """Yields a commit and those before it, each the first parent of the one before, with their ids.
+
+        The history of a shallow clone ends where it is cut off.
+        """
+        shallow = self.repository.shallow()
         seen: str | None = oid
         while seen is not None:
             commit = self.commit(seen)
             yield seen, commit
-            seen = commit.parents[0] if commit.parents else None
+            seen = commit.parents[0] if commit.parents and seen not in shallow else None
 
     def branches(self) -> Iterator[tuple[str, str | SessionError]]:
         """Yields the branches of the store, sorted by name: the session id of each, and its commit or its fault."""
