@@ -26,6 +26,7 @@ from gitsession.errors import (
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.finding import Finding
 from gitsession.model import (
     CompactionEntry,
     Message,
@@ -39,11 +40,13 @@ from gitsession.model import (
     build_context,
     new_commit,
 )
+from gitsession.repair import Repair, apply_repair, plan_repair
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.store import BrokenSession, SessionInfo, Store
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.base import Format
+from gitsession.verify import verify
 from gitsession.view import Part, View, readable, view
 
 __all__ = [
@@ -53,6 +56,7 @@ __all__ = [
     "CompactionEntry",
     "Corrupt",
     "Diff",
+    "Finding",
     "Format",
     "InvalidCommit",
     "InvalidSessionId",
@@ -64,6 +68,7 @@ __all__ = [
     "NotImported",
     "ParentConflict",
     "Part",
+    "Repair",
     "RevisionNotFound",
     "Session",
     "SessionCommit",
@@ -81,8 +86,11 @@ __all__ = [
     "UnknownTranscript",
     "UnsupportedFormat",
     "View",
+    "apply_repair",
     "build_context",
     "new_commit",
+    "plan_repair",
     "readable",
+    "verify",
     "view",
 ]

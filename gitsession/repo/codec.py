@@ -25,7 +25,9 @@ _STEP = 1024 * 1024
 # packs it properly later.
 _STORED_BELOW = 2048
 _HEADER = re.compile(rb"(blob|tree|commit|tag) (0|[1-9][0-9]{0,18})\x00")
-_PERSON = re.compile(r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-?[0-9]{1,18}) (?P<zone>[+-][0-9]{1,18})")
+_PERSON = re.compile(
+    r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-?[0-9]{1,18}) (?P<zone>[+-][0-9]{1,18})"
+)
 
 
 def object_id(kind: str, content: bytes) -> str:

@@ -65,7 +65,7 @@ def read_file(path: Path | str, limit: int | None = None) -> bytes:
     Raises:
         OSError: As the system says; also for what is no plain file, such as a device that never ends.
     """
-    with open(path, "rb", buffering=0, opener=_open_plain) as file:  # noqa: PTH123  # a third of Path.read_bytes
+    with open(path, "rb", buffering=0, opener=_open_plain) as file:
         return file.readall() if limit is None else file.read(limit)
 
 

@@ -20,7 +20,7 @@ from gitsession.repo.locks import take_git_lock
 _OID = re.compile(rb"([0-9a-f]{40})[ \t\r\n]*")
 _PACKED_LINE = re.compile(rb"^([0-9a-f]{40}) (refs/[^\n]+)$", re.MULTILINE)
 
-# Where a store keeps what is its own beside git's files: locks, and caches that may be deleted at any time.
+# Where a store keeps what is its own beside git's files: locks, and in `kept` the refs that a repair replaced.
 OWN_DIRECTORY = "gitsession"
 
 _REFLOG_PERSON = "gitsession <meta@gitsession.invalid>"
@@ -151,6 +151,10 @@ class Refs:
 
         self._set(name, new, check, reason)
 
+    def packed(self, name: str) -> str | None:
+        """Returns the value that a ref has among the packed ones, which its own file outweighs; None if it has none."""
+        return self._read_packed().get(name)
+
     def content(self, name: str) -> bytes | None:
         """Returns what the file of a loose ref holds, up to 4 KB; None if there is none.
 
@@ -180,7 +184,7 @@ class Refs:
                 # The log first: a crash leaves a line for a move that did not happen, never a move without a line,
                 # so the log can tell a ref that fell back.
                 self._log(name, old or "0" * 40, new, reason)
-                os.replace(lock, path)
+                lock.replace(path)
             except BaseException:
                 with suppress(OSError):
                     lock.unlink()

@@ -228,7 +228,7 @@ def _refusal(path: Path, error: Exception) -> str:
     return f"is no git repository; {_MAKE_ONE}"
 
 
-def _check_config(path: Path, config: Mapping[str, str]) -> None:
+def _check_config(path: Path, config: Mapping[str, str | None]) -> None:
     for name, value in config.items():
         if name.startswith("remote.") and name.endswith(".promisor") and value != "false":
             raise NotAStore(str(path), _REFUSALS["partialclone"])
@@ -238,11 +238,12 @@ def _check_config(path: Path, config: Mapping[str, str]) -> None:
 
 def _refuse_links(path: Path, git_directory: Path) -> None:
     """Refuses a store in which a directory is a link: what is written to it would land somewhere else."""
-    names = ["objects/info", "objects/pack", "refs/heads", "logs/refs/heads", f"{OWN_DIRECTORY}/locks"]
+    ends = ("objects/info", "objects/pack", "refs/heads", "logs/refs/heads", f"{OWN_DIRECTORY}/locks")
+    names = {part for end in ends for part in (end, *map(str, Path(end).parents))} - {"."}
     with translated("open the store"), os.scandir(git_directory / "objects") as entries:
         links = [f"objects/{entry.name}" for entry in entries if entry.is_symlink()]
-    for name in (part for name in names for part in (*map(str, Path(name).parents), name) if part != "."):
-        if (git_directory / name).is_symlink():
-            links.append(name)
+    links += sorted(name for name in names if (git_directory / name).is_symlink())
     if links:
-        raise NotAStore(str(path), f"its directory {links[0]} is a link to another place; move the content back into it")
+        raise NotAStore(
+            str(path), f"its directory {links[0]} is a link to another place; move the content back into it"
+        )
