@@ -9,6 +9,7 @@ One branch a session, one git commit a session commit. `Store` is where to begin
     True
 """
 
+from gitsession.aio import AsyncSessionStore, AsyncStore
 from gitsession.errors import (
     AmbiguousName,
     Corrupt,
@@ -27,6 +28,7 @@ from gitsession.errors import (
     UnsupportedFormat,
 )
 from gitsession.finding import Finding
+from gitsession.importer import import_transcripts
 from gitsession.model import (
     CompactionEntry,
     Message,
@@ -41,6 +43,7 @@ from gitsession.model import (
     new_commit,
 )
 from gitsession.repair import Repair, apply_repair, plan_repair
+from gitsession.results import ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.store import BrokenSession, SessionInfo, Store
@@ -52,12 +55,16 @@ from gitsession.view import Part, View, readable, view
 __all__ = [
     "FORMATS",
     "AmbiguousName",
+    "AsyncSessionStore",
+    "AsyncStore",
     "BrokenSession",
     "CompactionEntry",
     "Corrupt",
     "Diff",
     "Finding",
     "Format",
+    "ImportFailure",
+    "ImportResult",
     "InvalidCommit",
     "InvalidSessionId",
     "LogEntry",
@@ -68,6 +75,7 @@ __all__ = [
     "NotImported",
     "ParentConflict",
     "Part",
+    "Problem",
     "Repair",
     "RevisionNotFound",
     "Session",
@@ -88,6 +96,7 @@ __all__ = [
     "View",
     "apply_repair",
     "build_context",
+    "import_transcripts",
     "new_commit",
     "plan_repair",
     "readable",

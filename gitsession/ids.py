@@ -1,5 +1,6 @@
 """The index of a session's commit ids, kept in memory between commits, so that none is looked for by a scan."""
 
+from gitsession.repo.codec import object_id
 from gitsession.repo.objects import Objects
 from gitsession.tree import SessionTree, bottom_directories, deltas_of
 
@@ -49,18 +50,13 @@ class IdIndex:
         self._bottoms = bottoms
         self._tree_oid = tree.oid
 
-    def grow(self, old: SessionTree, new: SessionTree, bottom: str) -> None:
-        """Takes over the delta that `new` has more than `old`, which the index follows.
-
-        Args:
-            old: The tree that the index is at.
-            new: The tree with one more delta.
-            bottom: The tree id of the last bottom directory of `new`.
-        """
-        if self._tree_oid != old.oid or new.last_id is None:
+    def grow(self, old: SessionTree | None, new: SessionTree) -> None:
+        """Takes over the delta that `new` has more than `old`, the tree that the index is at; None for no tree yet."""
+        if self._tree_oid != (old.oid if old else "") or new.last_id is None:
             return
-        self._numbers[new.last_id] = old.count
+        number = new.count - 1
+        self._numbers[new.last_id] = number
         self._ids.append(new.last_id)
-        del self._bottoms[old.count // 100 :]
-        self._bottoms.append(bottom)
+        del self._bottoms[number // 100 :]
+        self._bottoms.append(object_id("tree", new.bottom))
         self._tree_oid = new.oid

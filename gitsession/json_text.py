@@ -1,7 +1,7 @@
-"""Strict JSON text: the one place where values become bytes and bytes become values.
+r"""Strict JSON text: the one place where values become bytes and bytes become values.
 
 The rules are those of FORMAT.md: UTF-8 without a BOM, no blanks between tokens, keys in the order given, numbers as
-Python's `json` writes them, a lone surrogate as its `\\uXXXX` escape. `NaN`, `Infinity` and integers of more than
+Python's `json` writes them, a lone surrogate as its `\uXXXX` escape. `NaN`, `Infinity` and integers of more than
 4,300 digits are refused, and so is every value that would not come back equal.
 """
 
@@ -33,6 +33,18 @@ def decode(text: bytes | str) -> Any:
         text = text.decode("utf-8")
     try:
         return _decoder.decode(text)
+    except RecursionError as error:
+        raise ValueError("it nests too deeply") from error
+
+
+def decode_first(text: str, start: int) -> tuple[Any, int]:
+    """Returns the strict JSON value that begins at a place of a text, and the place after it.
+
+    Raises:
+        ValueError: None begins there.
+    """
+    try:
+        return _decoder.raw_decode(text, start)
     except RecursionError as error:
         raise ValueError("it nests too deeply") from error
 
@@ -72,8 +84,8 @@ def _fault(value: Any, path: str, depth: int = 0) -> str | None:
         case None | bool():
             return None
         case int():
-            digits = value.bit_length() * 0.30103
-            return f"{path} is an integer of more than {MAX_INTEGER_DIGITS} digits" if digits > 4299 else None
+            long = abs(value) >= 10**MAX_INTEGER_DIGITS
+            return f"{path} is an integer of more than {MAX_INTEGER_DIGITS} digits" if long else None
         case float():
             return f"{path} is {value}, which is no JSON" if value - value != 0 else None
         case str():

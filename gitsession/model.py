@@ -47,7 +47,7 @@ class Messages(Sequence[Message]):
             InvalidCommit: One of them is no JSON object.
         """
         if isinstance(messages, Messages):
-            self._lines: Sequence[bytes] = messages._lines
+            self._lines: Sequence[bytes] = messages.lines
         else:
             self._lines = tuple(
                 MESSAGE_PREFIX + json_text.encode_object(message, f"messages[{place}]") + b"}"
@@ -91,6 +91,15 @@ class Messages(Sequence[Message]):
         """The message entries as they are stored: JSON texts without their line ends."""
         return self._lines
 
+    @property
+    def texts(self) -> tuple[bytes, ...]:
+        """The JSON texts of the messages, byte for byte as they are stored.
+
+        Raises:
+            Corrupt: A stored text is no message entry.
+        """
+        return tuple(_message_text(line) or json_text.encode(self[place]) for place, line in enumerate(self._lines))
+
     @overload
     def __getitem__(self, place: int) -> Message: ...
     @overload
@@ -128,6 +137,17 @@ class Messages(Sequence[Message]):
 
     def __repr__(self) -> str:
         return f"Messages({list(self)!r})"
+
+
+def _message_text(line: bytes) -> bytes | None:
+    """Cuts the text of the message out of a message entry; None where the message is not its first field."""
+    if not line.startswith(MESSAGE_PREFIX):
+        return None
+    try:
+        text = line.decode("utf-8")
+        return text[len(MESSAGE_PREFIX) : json_text.decode_first(text, len(MESSAGE_PREFIX))[1]].encode()
+    except ValueError as error:
+        raise Corrupt(f"a stored message cannot be read: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from gitsession.conversation import StoredDelta
 from gitsession.errors import Corrupt, SessionError, SessionNotFound
@@ -19,16 +20,25 @@ class State:
     """A session at one of its git commits.
 
     Attributes:
+        session_id: The id that its branch gives it.
         oid: The git commit.
         commit: What it says.
-        meta: The header, as the commit's tree has it.
+        meta: The header, as the commit's tree has it: on a branch that plain git made, that of another session.
         tree: The tree.
     """
 
+    session_id: str
     oid: str
     commit: Commit
     meta: SessionMeta
     tree: SessionTree
+
+    @property
+    def named_meta(self) -> SessionMeta:
+        """The header under the id of the branch: the branch wins, and the header's own id is the parent."""
+        if self.meta.id == self.session_id:
+            return self.meta
+        return replace(self.meta, id=self.session_id, parent_session=self.meta.id)
 
     @property
     def head(self) -> str | None:
@@ -83,7 +93,7 @@ class Reader:
             tree = read_tree(self.objects, commit.tree, tag, header, root)
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
-        return State(oid, commit, named(meta, session_id), tree)
+        return State(session_id, oid, commit, meta, tree)
 
     def deltas(self, state: State, start: int = 0) -> Iterator[StoredDelta]:
         """Yields the deltas of a session as they are stored, from number `start` on.
@@ -94,7 +104,7 @@ class Reader:
         times = Times(self, state)
         for number, encoded_id, blob in deltas_of(self.objects, state.tree, start):
             content = self.objects.read(blob, "blob")
-            yield StoredDelta(decode_commit_id(encoded_id), content, lambda number=number: times.of(number))
+            yield StoredDelta(decode_commit_id(encoded_id), content, partial(times.of, number))
 
     def history(self, oid: str) -> Iterator[tuple[str, Commit]]:
         """Yields a commit and those before it, each the first parent of the one before, with their ids.
@@ -107,6 +117,13 @@ class Reader:
             commit = self.commit(seen)
             yield seen, commit
             seen = commit.parents[0] if commit.parents and seen not in shallow else None
+
+    def derived(self, session_id: str) -> Iterator[tuple[str, str]]:
+        """Yields the branches that were derived from a session, `<session>.…`: their session ids and commits."""
+        prefix = HEADS + branch_of(session_id) + "."
+        for name, value in self.repository.refs.beginning(prefix):
+            if isinstance(value, str):
+                yield session_id_of(name.removeprefix(HEADS)), value
 
     def branches(self) -> Iterator[tuple[str, str | SessionError]]:
         """Yields the branches of the store, sorted by name: the session id of each, and its commit or its fault."""
@@ -145,13 +162,6 @@ class Times:
         if later is not None and number == 0:
             times[0] = rfc3339(later[0].author.time)
         return times
-
-
-def named(meta: SessionMeta, session_id: str) -> SessionMeta:
-    """Returns a header under the id of the branch it was found on: the branch wins, and the header's id is the parent."""
-    if meta.id == session_id:
-        return meta
-    return replace(meta, id=session_id, parent_session=meta.id)
 
 
 def deltas_part(root: bytes) -> bytes:

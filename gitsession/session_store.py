@@ -4,14 +4,15 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import overload
 
+from gitsession.building import NewDelta
 from gitsession.conversation import entry_view, message_lines
 from gitsession.errors import InvalidCommit
-from gitsession.jsonl import message_line
+from gitsession.jsonl import committed_line, message_line
 from gitsession.layout import branch_of
 from gitsession.model import MessageEntry, Messages, Session, SessionCommit
 from gitsession.reading import Reader, State
 from gitsession.view import View
-from gitsession.writing import NewDelta, Writer
+from gitsession.writing import Writer
 
 
 class SessionStore:
@@ -58,9 +59,7 @@ class SessionStore:
         if not messages:
             raise InvalidCommit("the commit has no messages")
         if isinstance(messages, Messages):
-            lines: Sequence[bytes] = messages.lines
-            for message in messages:
-                message_line(message, 0)
+            lines = [committed_line(line, place) for place, line in enumerate(messages.lines)]
         else:
             lines = [message_line(message, place) for place, message in enumerate(messages)]
         delta = NewDelta(commit.id, b"\n".join(lines) + b"\n", lambda: _views(lines))

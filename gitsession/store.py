@@ -6,8 +6,10 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitsession import revisions
+from gitsession.building import NewDelta
 from gitsession.conversation import entries, entry_view, message_lines, split_lines
 from gitsession.errors import AmbiguousName, NotImported, SessionError, SessionNotFound
 from gitsession.jsonl import encode_entry
@@ -18,10 +20,12 @@ from gitsession.repo.repository import Repository
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.transcripts import FORMATS
-from gitsession.transcripts.base import Record
 from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
 from gitsession.transcripts.stored import decode_record
-from gitsession.writing import NewDelta, Writer
+from gitsession.writing import Writer
+
+if TYPE_CHECKING:
+    from gitsession.transcripts.base import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +84,15 @@ class Store:
 
     Attributes:
         path: The git directory.
+        repository, reader, writer: What it is made of, for the library's own modules.
     """
 
     def __init__(self, repository: Repository) -> None:
         """Wraps an open repository; use `Store.open` or `Store.init`."""
         self.path = repository.path
-        self._repository = repository
-        self._reader = Reader(repository)
-        self._writer = Writer(repository, self._reader)
+        self.repository = repository
+        self.reader = Reader(repository)
+        self.writer = Writer(repository, self.reader)
 
     @classmethod
     def init(cls, path: str | os.PathLike[str], *, durable: bool = True, wait: float = 30.0) -> "Store":
@@ -122,7 +127,7 @@ class Store:
         Raises:
             InvalidSessionId: The string cannot be a session id.
         """
-        return SessionStore(session_id, self._reader, self._writer)
+        return SessionStore(session_id, self.reader, self.writer)
 
     def create(self, meta: SessionMeta) -> str:
         """Makes a session of its header alone, and returns its id.
@@ -132,7 +137,7 @@ class Store:
             InvalidSessionId: It cannot be one.
             InvalidCommit: The header is no JSON.
         """
-        return self._writer.create(meta).meta.id
+        return self.writer.create(meta).session_id
 
     def append(self, session_id: str, entry: SessionEntry) -> None:
         """Adds an entry at the end of a session. An equal entry that the session holds already is added once.
@@ -143,8 +148,9 @@ class Store:
             InvalidCommit: The entry is no JSON, or its message is still streaming.
         """
         content = encode_entry(entry) + b"\n"
-        timestamp = entry.timestamp if entry.timestamp else None
-        self._writer.append(session_id, NewDelta(entry.id, content, lambda: [entry_view(entry)], timestamp))
+        self.writer.append(
+            session_id, NewDelta(entry.id, content, lambda: [entry_view(entry)], entry.timestamp or None)
+        )
 
     def load(self, session_id: str, *, at: str | None = None) -> builtins.list[SessionEntry]:
         """Returns the entries of a session in the order in which they were appended.
@@ -154,7 +160,7 @@ class Store:
             RevisionNotFound: It has no such commit.
             Corrupt: Stored data is corrupt.
         """
-        return entries(self._reader.deltas(self._state(session_id, at)))
+        return entries(self.reader.deltas(self._state(session_id, at)))
 
     def list(self) -> builtins.list[SessionMeta]:
         """Returns the headers of all sessions; one that cannot be read is left out, with a warning."""
@@ -167,15 +173,15 @@ class Store:
         return found
 
     def sessions(self) -> Iterator[SessionInfo | BrokenSession]:
-        """Yields what is known of all sessions, the one that changed last first; those that cannot be read come last."""
+        """Yields what is known of each session, the last changed first; those that cannot be read come last."""
         found: builtins.list[SessionInfo] = []
         broken: builtins.list[BrokenSession] = []
-        for session_id, value in self._reader.branches():
+        for session_id, value in self.reader.branches():
             oid = None if isinstance(value, SessionError) else value
             try:
                 if isinstance(value, SessionError):
                     raise value
-                found.append(_info(self._reader.state(session_id, value)))
+                found.append(_info(self.reader.state(session_id, value)))
             except SessionError as error:
                 broken.append(BrokenSession(session_id, _branch(session_id), oid, error))
         yield from sorted(found, key=lambda info: info.updated_at, reverse=True)
@@ -198,7 +204,7 @@ class Store:
             SessionNotFound: There is none.
             AmbiguousName: Several begin like this.
         """
-        known = dict(self._reader.branches())
+        known = dict(self.reader.branches())
         for exact in (name, HEADS + name, session_id_of(name)):
             if exact in known:
                 return exact
@@ -232,11 +238,11 @@ class Store:
             state.meta,
             id=fresh.id,
             created_at=fresh.created_at,
-            parent_session=state.meta.id,
+            parent_session=state.session_id,
             forked_from=state.oid,
             title=state.meta.title if title is None else title,
         )
-        return self._writer.create(meta, state).meta.id
+        return self.writer.create(meta, state).session_id
 
     def log(self, session_id: str, *, at: str | None = None) -> Iterator[LogEntry]:
         """Yields the git commits of a session, newest first.
@@ -246,21 +252,21 @@ class Store:
             RevisionNotFound: It has no such commit.
             Corrupt: Stored data is corrupt.
         """
-        return revisions.log(self._reader, self._state(session_id, at))
+        return revisions.log(self.reader, self._state(session_id, at))
 
     def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ: how many deltas they share, and what each has of its own."""
-        return revisions.diff(self._reader, self._state(a, at_a), self._state(b, at_b))
+        return revisions.diff(self.reader, self._state(a, at_a), self._state(b, at_b))
 
     def transcript(self, session_id: str, *, at: str | None = None) -> Iterator[bytes]:
         """Yields the log of a session as it is stored: JSONL, line by line, each with its end."""
-        for delta in self._reader.deltas(self._state(session_id, at)):
+        for delta in self.reader.deltas(self._state(session_id, at)):
             for line in split_lines(delta.content, delta.commit_id):
                 yield line + b"\n"
 
     def messages(self, session_id: str, *, at: str | None = None) -> Messages:
         """Returns the conversation: the messages of a session, those of imported records as their format folds them."""
-        return Messages.from_lines(message_lines(self._reader.deltas(self._state(session_id, at))))
+        return Messages.from_lines(message_lines(self.reader.deltas(self._state(session_id, at))))
 
     def original(self, session_id: str, *, at: str | None = None) -> Iterator[bytes]:
         """Yields the bytes of the transcript that a session was imported from, up to a revision.
@@ -282,11 +288,11 @@ class Store:
         return FORMATS[name].write(records)
 
     def _state(self, session_id: str, at: str | None) -> State:
-        return revisions.resolve(self._reader, session_id, at)
+        return revisions.resolve(self.reader, session_id, at)
 
 
 def _info(state: State) -> SessionInfo:
-    meta = state.meta
+    meta = state.named_meta
     return SessionInfo(
         meta.id,
         branch_of(meta.id),
@@ -308,4 +314,4 @@ def _branch(session_id: str) -> str:
 
 
 def _begins(session_id: str, name: str) -> bool:
-    return bool(name) and (session_id.startswith(name) or session_id.startswith(HEADS + name))
+    return bool(name) and (session_id.startswith((name, HEADS + name)))

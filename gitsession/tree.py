@@ -50,8 +50,13 @@ class SessionTree:
     middle: bytes = b""
     bottom: bytes = b""
 
+    @property
+    def root(self) -> bytes:
+        """The content of the root tree."""
+        return self.top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
+
     def with_header(self, header: str) -> tuple["SessionTree", list[tuple[str, bytes]]]:
-        """Returns the tree with another header blob, and the objects that it needs."""
+        """Returns the tree with another header blob, and the object that it needs."""
         root = self.top + tree_item(BLOB_MODE, HEADER_NAME, header)
         return replace(self, header=header, oid=object_id("tree", root)), [("tree", root)]
 
@@ -125,7 +130,7 @@ def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> s
 
 
 def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[tuple[int, str]]:
-    """Yields the directories of deltas that reach to `start` or further: the number of the first delta, and the tree."""
+    """Yields the directories that reach to delta `start` or further: the number of the first delta, and the tree."""
     for top, middle_oid in _directory_items(tree.top, tree.oid, tree.tag, width=4) if tree.top else ():
         if (top + 1) * 10_000 <= start:
             continue

@@ -7,22 +7,21 @@ session. FORMAT.md, "Why a commit is safe", goes through it step by step.
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
+from gitsession.building import Built, NewDelta, build
 from gitsession.conversation import split_lines
 from gitsession.errors import Corrupt, InvalidCommit, ParentConflict, SessionExists, SessionNotFound, Unavailable
 from gitsession.ids import IdIndex
-from gitsession.jsonl import encode_header
-from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id, tag_of
+from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id
 from gitsession.model import SessionMeta
 from gitsession.reading import Reader, State
-from gitsession.repo.codec import Commit, Person, encode_commit, object_id
+from gitsession.repo.codec import object_id
+from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import RefBlocked, RefMoved
-from gitsession.repo.repository import Repository
-from gitsession.summary import author, commit_message, git_time, header_message
-from gitsession.tree import SessionTree, find_delta
-from gitsession.view import View
+from gitsession.repo.repository import Move, Repository
+from gitsession.tree import find_delta
 
 # The largest delta, in bytes; a larger one could not be read back under the limit for objects.
 MAX_DELTA_BYTES = 128 * 1024 * 1024
@@ -32,25 +31,6 @@ _REMEMBERED = 256
 
 # How often a write is begun anew when plain git moves the branch at the same moment.
 _ATTEMPTS = 100
-
-_META = ("gitsession", "meta@gitsession.invalid")
-
-
-@dataclass(frozen=True, slots=True)
-class NewDelta:
-    """A delta that is to be committed.
-
-    Attributes:
-        commit_id: The id of the session commit.
-        content: The lines, each with its end.
-        views: What it says, for the commit's text; asked for only when it is written.
-        timestamp: When it was said, RFC 3339; None for now.
-    """
-
-    commit_id: str
-    content: bytes
-    views: Callable[[], Sequence[View]]
-    timestamp: str | None = None
 
 
 class Writer:
@@ -123,7 +103,7 @@ class Writer:
             number = ids.find(encoded_id)
             check(state, ids, number)
             if state is None or number is None:
-                return self._add(session_id, branch, state, ids, delta, encoded_id)
+                return self._add(session_id, branch, state, ids, delta)
             stored = find_delta(self._repository.objects, state.tree, number)
             if stored.blob != object_id("blob", delta.content):
                 raise Corrupt(f"the session holds the commit {delta.commit_id!r} with other contents")
@@ -138,9 +118,8 @@ class Writer:
             stored = find_delta(self._repository.objects, state.tree, number)
             lines = split_lines(self._repository.objects.read(stored.blob, "blob"), commit_id)
             if place < len(lines):
-                raise Corrupt(
-                    f"the session holds an entry {delta.commit_id!r} already: message {place} of the commit {commit_id!r}"
-                )
+                taken = f"message {place} of the commit {commit_id!r}"
+                raise Corrupt(f"the session holds an entry {delta.commit_id!r} already: {taken}")
 
     def create(self, meta: SessionMeta, source: State | None = None) -> State:
         """Makes a new session: of its header alone, or as a fork of a state of another session.
@@ -156,14 +135,11 @@ class Writer:
             if self._repository.refs.find(HEADS + branch) is not None:
                 raise SessionExists(meta.id)
             self._refuse_case_twin(meta.id, branch)
-            tree = SessionTree("", tag_of(meta.id), "") if source is None else source.tree
-            header = encode_header(meta, tree.tag)
-            tree, objects = tree.with_header(object_id("blob", header))
-            subject = "meta: new session" if source is None else f"meta: fork of {source.meta.id}"
-            person = Person(*_META, int(time.time()))
-            parents = () if source is None else (source.oid,)
-            commit = Commit(tree.oid, parents, person, person, header_message(subject, branch))
-            return self._move(branch, meta, None, commit, tree, [("blob", header), *objects], "create")
+            old = None if source is None else replace(source, session_id=meta.id)
+            subject = "meta: new session" if source is None else f"meta: fork of {source.session_id}"
+            built = build(old, None, meta, subject=subject, now=int(time.time()))
+            self._move(branch, None, built, "create" if source is None else "fork")
+            return built.state
 
         return self._exclusively(meta.id, branch, attempt)
 
@@ -201,56 +177,20 @@ class Writer:
             while len(self._remembered) > _REMEMBERED:
                 self._remembered.popitem(last=False)
 
-    def _add(
-        self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta, encoded_id: str
-    ) -> State:
+    def _add(self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta) -> State:
         """Adds a delta at the head, to a new session with its header."""
-        objects: list[tuple[str, bytes]] = [("blob", delta.content)]
         if state is None:
             self._refuse_case_twin(session_id, branch)
-            meta = SessionMeta(session_id)
-            old = SessionTree("", tag_of(session_id), "")
-            header = encode_header(meta, old.tag)
-            old = replace(old, header=object_id("blob", header))
-            objects.append(("blob", header))
-        else:
-            meta, old = state.meta, state.tree
-        tree, trees = old.with_delta(encoded_id, object_id("blob", delta.content))
-        views = delta.views()
-        now = int(time.time())
-        commit = Commit(
-            tree.oid,
-            () if state is None else (state.oid,),
-            Person(*author(views[0]), git_time(delta.timestamp, now)),
-            Person(*_META, now),
-            commit_message(views, commit_id=encoded_id, delta=old.count, session=branch),
-        )
-        made = self._move(branch, meta, state, commit, tree, [*objects, *trees], "commit")
-        ids.grow(old, tree, object_id(*trees[0]))
-        self._remember(branch, made, ids)
-        return made
+        built = build(state, delta, SessionMeta(session_id) if state is None else state.meta, now=int(time.time()))
+        self._move(branch, None if state is None else state.oid, built, "commit")
+        ids.grow(None if state is None else state.tree, built.state.tree)
+        self._remember(branch, built.state, ids)
+        return built.state
 
-    def _move(
-        self,
-        branch: str,
-        meta: SessionMeta,
-        old: State | None,
-        commit: Commit,
-        tree: SessionTree,
-        objects: Sequence[tuple[str, bytes]],
-        reason: str,
-    ) -> State:
-        content = encode_commit(commit)
-        oid = object_id("commit", content)
-        subject = commit.message.partition("\n")[0]
-        self._repository.move(
-            branch,
-            None if old is None else old.oid,
-            oid,
-            [*objects, ("commit", content)],
-            reason=f"{reason}: {subject}",
-        )
-        return State(oid, commit, meta, tree)
+    def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:
+        subject = built.state.commit.message.partition("\n")[0]
+        batch = LooseBatch(self._repository.objects, built.objects)
+        self._repository.move(Move(branch, expected, built.state.oid, f"{verb}: {subject}"), batch)
 
     def _refuse_case_twin(self, session_id: str, branch: str) -> None:
         if self._repository.ignores_case:

@@ -196,7 +196,8 @@ def decode_commit(content: bytes, oid: str) -> Commit:
         Corrupt: It is no commit.
     """
     head, _, message = content.decode("utf-8", "replace").partition("\n\n")
-    tree, parents, people = "", [], {}
+    tree, parents = "", []
+    people: dict[str, Person] = {}
     for line in head.split("\n"):
         key, _, value = line.partition(" ")
         if key == "tree" and not tree:

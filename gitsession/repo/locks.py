@@ -149,7 +149,7 @@ def _age(path: Path, scratch: Path) -> float | None:
 
 
 def _remove_stale(path: Path, scratch: Path) -> bool:
-    """Removes a stale lock, moved aside first so that one that was taken anew in this moment is noticed and put back."""
+    """Removes a stale lock, moved aside first, so that one taken anew in this moment is noticed and put back."""
     aside = scratch / f"stale.{os.getpid()}.{threading.get_ident()}"
     try:
         seen = path.stat()

@@ -118,11 +118,6 @@ class Objects:
         except Corrupt:
             return False
 
-    def restore(self, kind: str, content: bytes) -> None:
-        """Stores an object again if it is gone."""
-        if not self.exists(object_id(kind, content)):
-            self.write(kind, content)
-
     def write(self, kind: str, content: bytes) -> str:
         """Stores one object; see `write_all`."""
         return self.write_all([(kind, content)])[0]
@@ -250,6 +245,29 @@ class Objects:
         except KeyError:
             return None
         return _KINDS[pygit2.enums.ObjectType(kind)], content
+
+
+class LooseBatch:
+    """The objects of one commit, which become loose objects: the way of a single commit."""
+
+    def __init__(self, objects: Objects, items: Iterable[tuple[str, bytes]]) -> None:
+        """Takes kinds and contents, blobs first, the commit last."""
+        self._objects = objects
+        self._items = list(items)
+
+    def store(self) -> None:
+        """Stores the objects durably.
+
+        Raises:
+            Unavailable: The disk refuses.
+        """
+        self._objects.write_all(self._items)
+
+    def restore(self) -> None:
+        """Stores again what a collection took."""
+        for kind, content in self._items:
+            if not self._objects.exists(object_id(kind, content)):
+                self._objects.write(kind, content)
 
 
 def _remove_quietly(path: str) -> None:

@@ -106,6 +106,19 @@ class Refs:
         for name, value in sorted((packed | found).items()):
             yield name, value if is_ref_name(name) else Corrupt(f"git does not allow a ref of the name {name!a:.120}")
 
+    def beginning(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
+        """Yields the refs whose names begin with a prefix that ends within a name; as `below`."""
+        directory = prefix[: prefix.rindex("/") + 1]
+        for name in self._names(directory):
+            if name.startswith(prefix):
+                try:
+                    value = self.find(name)
+                except Corrupt as error:
+                    yield name, error
+                else:
+                    if value is not None:
+                        yield name, value
+
     def compare_and_swap(self, name: str, expected: str | None, new: str, *, reason: str) -> None:
         """Moves a ref from one value to another, or creates it where `expected` is None.
 
@@ -208,6 +221,12 @@ class Refs:
             return []
         lines = (line.split(b" ", 2) for line in content.split(b"\n") if _OID.match(line))
         return [(parts[0].decode(), parts[1].decode()) for parts in lines if len(parts) == 3 and _OID.match(parts[1])]
+
+    def _names(self, directory: str) -> list[str]:
+        """Returns the names of the refs in one directory, loose first and then packed."""
+        with translated("list the refs"):
+            names = set(self._loose_names(directory))
+            return sorted(names.union(name for name in self._read_packed() if name.startswith(directory)))
 
     def _lock(self, path: Path, name: str) -> int:
         lock = path.with_name(path.name + ".lock")

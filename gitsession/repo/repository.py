@@ -1,9 +1,12 @@
 """A git repository as a store needs it: opened with care, and moved from one head to the next safely."""
 
 import os
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pygit2
 
@@ -11,11 +14,11 @@ from gitsession.errors import Corrupt, NotAStore, Unavailable, UnsupportedFormat
 from gitsession.jsonl import FORMAT
 from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
-from gitsession.repo.files import fsync_directory, make_directory, read_file, translated
+from gitsession.repo.files import fsync_directory, make_directory, read_file, translated, write_all
 from gitsession.repo.gc import gc_is_running, wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
-from gitsession.repo.refs import OWN_DIRECTORY, Refs
+from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, Refs
 
 # Version 0 is SHA-1 objects and refs in files by definition, whatever git's defaults become.
 _CONFIG = """\
@@ -45,6 +48,33 @@ _REFUSALS = {
     "not owned": "belongs to another user; if you trust it, run `git config --global --add safe.directory <its path>`",
     "partialclone": "is a partial clone, whose objects are elsewhere; clone it without --filter",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A branch that is to be moved.
+
+    Attributes:
+        branch: Its name, without `refs/heads/`.
+        expected: The commit it must be at; None for a branch that must not exist.
+        new: The commit it is moved to.
+        reason: What the reflog says.
+    """
+
+    branch: str
+    expected: str | None
+    new: str
+    reason: str
+
+
+class Batch(Protocol):
+    """Objects that are to be stored before a ref moves to the last of them."""
+
+    def store(self) -> None:
+        """Stores the objects, durably."""
+
+    def restore(self) -> None:
+        """Stores again those that a collection took before the ref reached them."""
 
 
 class Repository:
@@ -78,7 +108,7 @@ class Repository:
         with translated(f"make a store at {path}"):
             if path.exists() and not path.is_dir():
                 raise NotAStore(str(path), "is a file; a store is a directory")
-            if not path.is_dir() or not any(path.iterdir()):
+            if not path.is_dir() or _is_unfinished(path):
                 _make(path)
         return cls.open(path, durable=durable, wait=wait)
 
@@ -88,6 +118,7 @@ class Repository:
 
         Raises:
             NotAStore: There is none, it cannot be opened, or it holds something else.
+            UnsupportedFormat: It was written in a version that is not known here.
             Unavailable: The disk could not be read.
         """
         if not path.exists():
@@ -116,6 +147,8 @@ class Repository:
         made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case)
         if "gitsession.format" not in config:
             made.require_sessions()
+        elif config["gitsession.format"] != "1":
+            raise UnsupportedFormat(str(path), config["gitsession.format"], [1])
         return made
 
     def require_sessions(self) -> None:
@@ -149,19 +182,10 @@ class Repository:
                 return frozenset()
             raise
 
-    def move(
-        self, branch: str, expected: str | None, new: str, objects: Sequence[tuple[str, bytes]], *, reason: str
-    ) -> None:
+    def move(self, move: Move, batch: Batch) -> None:
         """Stores objects and then moves a branch to the commit among them; the caller holds the session's lock.
 
         When it returns, the move survives a power cut (where durable), and any `git gc` that ran meanwhile.
-
-        Args:
-            branch: Its name, without `refs/heads/`.
-            expected: The commit it must be at; None for a branch that must not exist.
-            new: The commit it is moved to.
-            objects: Kinds and contents, blobs first, the commit last.
-            reason: What the reflog says.
 
         Raises:
             RefMoved: The branch is elsewhere; nothing was changed.
@@ -169,29 +193,51 @@ class Repository:
             StoreBusy: A lock stayed held.
             Unavailable: The disk refuses. Where the branch has moved all the same, trying again finds it so.
         """
-        self.objects.write_all(objects)
+        batch.store()
+        self._swap(move)
+        self._outlive_gc(batch)
+
+    def move_all(self, moves: Iterable[Move], batch: Batch) -> list[tuple[Move, RefMoved | RefBlocked]]:
+        """Stores objects and then moves branches to commits among them, each under its session's lock.
+
+        Returns:
+            The moves that could not be made, because the branch is elsewhere, and why.
+
+        Raises:
+            StoreBusy: A lock stayed held.
+            Unavailable: The disk refuses; some branches may have moved.
+        """
+        batch.store()
+        failed: list[tuple[Move, RefMoved | RefBlocked]] = []
+        for move in moves:
+            try:
+                with self.locks.hold(move.branch):
+                    self._swap(move)
+            except (RefMoved, RefBlocked) as error:
+                failed.append((move, error))
+        self._outlive_gc(batch)
+        return failed
+
+    def _swap(self, move: Move) -> None:
+        name = HEADS + move.branch
         try:
-            self.refs.compare_and_swap(HEADS + branch, expected, new, reason=reason)
+            self.refs.compare_and_swap(name, move.expected, move.new, reason=move.reason)
         except Unavailable:
             # In doubt: the branch may have moved before the error. If it has, all that can be missing is its sync.
-            if self.refs.find(HEADS + branch) != new:
+            if self.refs.find(name) != move.new:
                 raise
-            with translated(f"make the branch {branch} durable"):
-                self.refs.settle(HEADS + branch)
-        with translated("look for a running `git gc`"):
-            if gc_is_running(self.path):
-                self._outlive_gc(objects)
+            with translated(f"make the branch {move.branch} durable"):
+                self.refs.settle(name)
 
-    def _outlive_gc(self, objects: Sequence[tuple[str, bytes]]) -> None:
-        """Waits until the running collection is over and stores again what it took, until none is running."""
+    def _outlive_gc(self, batch: Batch) -> None:
+        """Waits until no collection is running, and stores again what one took."""
         deadline = time.monotonic() + max(self.wait, 1.0)
-        while True:
-            over = wait_for_gc(self.path, deadline)
-            for kind, content in objects:
-                self.objects.restore(kind, content)
-            if over and not gc_is_running(self.path):
-                return
-            if not over:
+        with translated("look for a running `git gc`"):
+            while gc_is_running(self.path):
+                over = wait_for_gc(self.path, deadline)
+                batch.restore()
+                if over:
+                    continue
                 raise Unavailable("`git gc` has been running for too long; the commit may be lost to it: try it again")
 
     def _is_session(self, oid: str) -> bool:
@@ -211,11 +257,20 @@ def _make(path: Path) -> None:
         (path / directory).mkdir(parents=True, exist_ok=True)
     # HEAD last: git takes a directory without one for no repository.
     for name, content in (("config", _CONFIG), ("HEAD", "ref: refs/heads/main\n")):
-        temporary = path / f"{name}.new"
-        temporary.write_text(content, newline="\n")
-        temporary.replace(path / name)
+        if not (path / name).exists():
+            file, temporary = tempfile.mkstemp(prefix=f"{name}.", dir=path)
+            write_all(file, content.encode())
+            os.fsync(file)
+            os.close(file)
+            Path(temporary).replace(path / name)
     fsync_directory(path)
     fsync_directory(path.parent)
+
+
+def _is_unfinished(path: Path) -> bool:
+    """Tells whether a directory is empty, or a store that is being made or whose making was cut short."""
+    made = {"objects", "refs", OWN_DIRECTORY, "config"}
+    return all(entry.name in made or entry.name.startswith(("config.", "HEAD.")) for entry in path.iterdir())
 
 
 def _refusal(path: Path, error: Exception) -> str:

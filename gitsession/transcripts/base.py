@@ -5,7 +5,7 @@ the log. All functions are pure, over bytes and values: no file is opened here, 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -51,6 +51,10 @@ class AbandonedLine:
     at: str | None = None
 
 
+def _without_raw(record: Record) -> Record:
+    return replace(record, raw=b"")
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One agent's transcript format.
@@ -69,6 +73,7 @@ class Format:
         fold: The conversation of a log: message entries, and compactions. Ids are those of the records.
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones.
         write: The bytes of a transcript from its records: what `read` took apart.
+        outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read.
     """
 
     name: str
@@ -81,4 +86,5 @@ class Format:
     fold: Callable[[Sequence[Record]], list[MessageEntry | CompactionEntry]]
     abandoned: Callable[[Sequence[Record]], list[AbandonedLine]]
     write: Callable[[Iterable[Record]], Iterator[bytes]]
+    outline: Callable[[Record], Record] = _without_raw
     places: tuple[str, ...] = field(default=())

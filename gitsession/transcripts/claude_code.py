@@ -12,7 +12,7 @@ from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_fold import fold
-from gitsession.transcripts.claude_records import CHAIN, KINDS, describe, prompt, show
+from gitsession.transcripts.claude_records import CHAIN, KINDS, describe, outline, prompt, show
 from gitsession.transcripts.fields import changed, mapping, one_line, text
 
 # Where a title comes from, the weakest first: what a person chose stands against what was made up for them.
@@ -55,14 +55,14 @@ def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
 
 def _parent(path: PurePath, first: Record) -> tuple[str, str] | None:
     """Returns the session that a subagent's file belongs to, and its name in there; None for any other file."""
+    if not path.stem.startswith("agent-"):
+        return None
     parts = path.parent.parts
     if "subagents" in parts[1:]:
         place = len(parts) - 1 - parts[::-1].index("subagents")
         return parts[place - 1], "/".join([*parts[place + 1 :], path.stem])
     session = text(first.value, "sessionId")
-    if path.stem.startswith("agent-") and session and session != path.stem:
-        return session, path.stem
-    return None
+    return (session, path.stem) if session and session != path.stem else None
 
 
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
@@ -109,5 +109,6 @@ CLAUDE_CODE = Format(
     fold=fold,
     abandoned=_abandoned,
     write=records.join,
+    outline=outline,
     places=("~/.claude/projects",),
 )

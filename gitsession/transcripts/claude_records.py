@@ -5,6 +5,7 @@ expects a field to be there or to have the right type, and a kind that is not kn
 """
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from gitsession.blocks import flat_text
@@ -35,6 +36,13 @@ KINDS = {
     "content-replacement": "replacements",
     "worktree-state": "worktreeSession",
 }
+
+# What the tree of records is made of.
+_TREE = (
+    *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "promptId", "timestamp"),
+    *("isSidechain", "teamName", "isMeta", "isApiErrorMessage"),
+)
+_OUTLINED = 500
 
 # What the agent writes into the user's mouth begins like this.
 _INJECTED = re.compile(
@@ -124,6 +132,17 @@ def model(value: dict[str, Any]) -> str:
     return "" if name == "<synthetic>" else name
 
 
+def outline(record: Record) -> Record:
+    """Returns a record with what tells its place in the tree, and the beginning of a prompt, but not its contents."""
+    value = record.value
+    if not isinstance(value, dict) or text(value, "type") not in CHAIN:
+        return replace(record, raw=b"", value=None)
+    said = prompt(value)[:_OUTLINED]
+    kept = {key: value[key] for key in _TREE if key in value}
+    kept["message"] = {"id": text(value.get("message"), "id"), "content": said}
+    return replace(record, raw=b"", value=kept)
+
+
 def show(record: Record) -> View:
     """Returns a record for reading."""
     value = record.value
@@ -163,6 +182,10 @@ def _show_system(value: dict[str, Any]) -> View:
     return View("meta", (Part("text", f"{kind or 'system'}: {gist}".rstrip(": ")),))
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def _gist(kind: str, value: dict[str, Any]) -> str:
     """Returns the little that is worth reading in a record that is no part of the conversation."""
     match kind:
@@ -174,9 +197,9 @@ def _gist(kind: str, value: dict[str, Any]) -> str:
             return " ".join(filter(None, (text(about, "type"), text(about, "hookName"), text(about, "hookEvent"))))
         case "file-history-snapshot":
             files = mapping(mapping(value, "snapshot"), "trackedFileBackups")
-            return f"{len(files)} files"
+            return _counted(len(files), "file")
         case "content-replacement":
-            return f"{len(items(value, 'replacements'))} replacements"
+            return _counted(len(items(value, "replacements")), "replacement")
         case "queue-operation":
             return one_line(f"{text(value, 'operation')} {flat_text(value.get('content'))}", 200)
     if kind in KINDS:

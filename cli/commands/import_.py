@@ -1,0 +1,150 @@
+"""`gitsession import`."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gitsession import FORMATS, ImportFailure, ImportResult, UnknownTranscript, import_transcripts
+
+from .. import options
+from ..errors import exit_code
+from ..output import note, write, write_json
+from ..text import count, one_line
+
+# How many files that no format knows are named, of those that were found in a directory; an agent has hundreds.
+UNNAMED = 10
+
+
+@dataclass(slots=True)
+class Tally:
+    """What an import did, counted."""
+
+    sessions: set[str] = field(default_factory=set)
+    commits: int = 0
+    problems: int = 0
+    skipped: int = 0
+    unnamed: int = 0
+    exit_code: int = 0
+    lines: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        parts = [count(len(self.sessions), "session"), f"{count(self.commits, 'new commit')}"]
+        if self.problems:
+            parts.append(f"{count(self.problems, 'line')} that could not be read")
+        if self.skipped:
+            parts.append(f"{count(self.skipped, 'file')} skipped")
+        return ", ".join(parts)
+
+
+@options.command(
+    "import",
+    examples=(
+        "gitsession import ~/.claude/projects",
+        "gitsession import session.jsonl",
+        "gitsession import --format claude-code session.jsonl",
+    ),
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
+@click.option("--format", "name", type=click.Choice([*FORMATS]), help="What the files are; else their content tells.")
+def command(settings: options.Settings, paths: tuple[Path, ...], name: str | None) -> None:
+    """Import transcripts of coding agents.
+
+    PATH is a file, or a directory in which transcripts are found by their content. Each record becomes one commit, as
+    it stands; importing again adds what is new. The store is made if there is none.
+
+    What is no transcript is named on stderr, and the rest is imported; the exit code tells of it where you named it
+    yourself. With --json each file is an object: path, session, format, new_commits, branch_created, problems (each
+    with line and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished; or path, skipped.
+    """
+    tally = Tally()
+    try:
+        for done in _imported(settings, paths, name):
+            values = _result(tally, done) if isinstance(done, ImportResult) else _failure(tally, done, paths)
+            if settings.json:
+                write_json([values])
+    finally:
+        # After the progress bar, whose line they would break; and also of what was done before an error.
+        for line in tally.notes:
+            note(line)
+        if tally.unnamed > UNNAMED:
+            note(f"and {count(tally.unnamed - UNNAMED, 'more file')} that no format knows; --json names them")
+    if not settings.json:
+        write([*tally.lines, str(tally)], paged=False)
+    click.get_current_context().exit(tally.exit_code)
+
+
+def _imported(
+    settings: options.Settings, paths: Sequence[Path], name: str | None
+) -> Iterator[ImportResult | ImportFailure]:
+    """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file."""
+    on_terminal = sys.stderr.isatty()
+    with click.progressbar(
+        length=sum(map(_size, paths)) if on_terminal else 0, label="Importing", file=sys.stderr, hidden=not on_terminal
+    ) as bar:
+        empty = {path for path in paths if path.is_dir()}
+        for done in import_transcripts(settings.make(), paths, format=name, progress=bar.update):
+            if isinstance(done, ImportResult):
+                empty -= {*done.path.parents}
+            yield done
+        for path in sorted(empty):
+            yield ImportFailure(path, UnknownTranscript(str(path), "there is no transcript in it"))
+
+
+def _size(path: Path) -> int:
+    """Returns how many bytes a file has, or all files below a directory; what cannot be read counts as nothing."""
+    if path.is_dir():
+        return sum(_size(Path(directory, name)) for directory, _, names in os.walk(path) for name in names)
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _result(tally: Tally, done: ImportResult) -> dict[str, Any]:
+    """Counts a file that was imported, and returns its JSON object."""
+    tally.sessions.add(done.session)
+    tally.commits += done.new_commits
+    tally.problems += len(done.problems)
+    path = str(done.path)
+    tally.notes += [f"{path}:{problem.line}: {problem.reason}" for problem in done.problems]
+    if done.unfinished:
+        tally.notes.append(f"{path}: its last line is still being written; import it again when it is complete")
+    if done.rewritten_from is not None:
+        tally.notes.append(
+            f"{path}: it was rewritten since {done.rewritten_from} was imported; it is {done.session} now"
+        )
+    if done.new_commits:
+        tally.lines.append(f"{done.new_commits:>7,}  {one_line(done.session)}  {one_line(path)}")
+    return {
+        "path": path,
+        "session": done.session,
+        "format": done.format,
+        "new_commits": done.new_commits,
+        "branch_created": done.branch_created,
+        "problems": [{"line": problem.line, "reason": problem.reason} for problem in done.problems],
+        "abandoned": [*done.abandoned],
+        "rewritten_from": done.rewritten_from,
+        "unfinished": done.unfinished,
+    }
+
+
+def _failure(tally: Tally, failure: ImportFailure, named: Sequence[Path]) -> dict[str, Any]:
+    """Counts a file that was not imported, and returns its JSON object."""
+    tally.skipped += 1
+    error = failure.error
+    told = {"path": str(failure.path), "skipped": str(error)}
+    # In a directory lies what lies there; a file that was named is expected to be imported.
+    if failure.path in named or not isinstance(error, UnknownTranscript):
+        tally.exit_code = tally.exit_code or exit_code(type(error))
+    else:
+        tally.unnamed += 1
+        if tally.unnamed > UNNAMED:
+            return told
+    tally.notes.append(str(error))
+    return told

@@ -1,0 +1,97 @@
+"""Building the git commit of a delta, of a header, or of both, in memory: nothing is written here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from gitsession.errors import InvalidSessionId
+from gitsession.jsonl import encode_header
+from gitsession.layout import branch_of, encode_commit_id, tag_of
+from gitsession.model import SessionMeta
+from gitsession.reading import State
+from gitsession.repo.codec import Commit, Person, encode_commit, object_id
+from gitsession.summary import author, commit_message, git_time, header_message
+from gitsession.tree import SessionTree
+from gitsession.view import View
+
+_META = ("gitsession", "meta@gitsession.invalid")
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelta:
+    """A delta that is to be committed.
+
+    Attributes:
+        commit_id: The id of the session commit.
+        content: The lines, each with its end.
+        views: What it says, for the commit's text; asked for only when it is written.
+        timestamp: When it was said, RFC 3339; None where that is not known.
+    """
+
+    commit_id: str
+    content: bytes
+    views: Callable[[], Sequence[View]]
+    timestamp: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A commit that is ready to be stored.
+
+    Attributes:
+        state: The session after it.
+        objects: What it consists of, kinds and contents: blobs, trees (bottom, middle, root), and the commit.
+    """
+
+    state: State
+    objects: tuple[tuple[str, bytes], ...]
+
+
+def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subject: str = "", now: int | None) -> Built:
+    """Returns the commit that follows a state of a session.
+
+    Args:
+        old: The session before; None for a new one.
+        delta: What is added; None for a commit that changes the header alone.
+        meta: The header from now on.
+        subject: What a commit without a delta does.
+        now: The committer's time, and the author's where the delta has none. None for an import, which depends on no
+            clock: a delta without a time takes that of the commit before, the first 0.
+    """
+    objects: list[tuple[str, bytes]] = []
+    tree = SessionTree("", tag_of(meta.id), "") if old is None else old.tree
+    if old is None or meta != old.meta:
+        header = encode_header(meta, tree.tag)
+        objects.append(("blob", header))
+        tree = replace(tree, header=object_id("blob", header))
+    before = now if now is not None else old.commit.committer.time if old is not None else 0
+    if delta is None:
+        tree, trees = tree.with_header(tree.header)
+        message = header_message(subject, _trailer(meta))
+        speaker, time = _META, before
+    else:
+        encoded_id = encode_commit_id(delta.commit_id)
+        blob = object_id("blob", delta.content)
+        objects.append(("blob", delta.content))
+        views = delta.views()
+        message = commit_message(views, commit_id=encoded_id, delta=tree.count, session=_trailer(meta))
+        tree, trees = tree.with_delta(encoded_id, blob)
+        speaker, time = author(views[0]), git_time(delta.timestamp, before)
+    commit = Commit(
+        tree.oid,
+        () if old is None else (old.oid,),
+        Person(*speaker, time),
+        Person(*_META, time if now is None else now),
+        message,
+    )
+    content = encode_commit(commit)
+    session_id = meta.id if old is None else old.session_id
+    state = State(session_id, object_id("commit", content), commit, meta, tree)
+    return Built(state, (*objects, *trees, ("commit", content)))
+
+
+def _trailer(meta: SessionMeta) -> str:
+    """Returns how the commit's text names the session: by the id in its header, as a branch name."""
+    try:
+        return branch_of(meta.id)
+    except InvalidSessionId:  # a header that nobody of ours wrote
+        return "unknown"

@@ -1,0 +1,136 @@
+"""How one transcript grows its session: what is stored is found again, what is new becomes commits, in memory."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gitsession.branching import Base, Branches, derived_id
+from gitsession.building import NewDelta, build
+from gitsession.errors import RevisionNotFound
+from gitsession.jsonl import meta_of
+from gitsession.layout import branch_of, encode_commit_id
+from gitsession.reading import Reader, State
+from gitsession.record_ids import RecordIds
+from gitsession.repo.codec import object_id
+from gitsession.repo.repository import Move
+from gitsession.results import ImportResult, Problem
+from gitsession.revisions import resolve
+from gitsession.transcripts.base import Format, Record
+from gitsession.transcripts.stored import encode_record
+
+# The objects of a commit: kind, content, and the id and content of an earlier one that begins alike.
+Objects = Iterator[tuple[str, bytes, tuple[str, bytes] | None]]
+
+
+class Growth:
+    """The session of one transcript, as far as its records were read.
+
+    Attributes:
+        unfinished: Whether its last line is still being written.
+    """
+
+    def __init__(self, reader: Reader, found: Format, meta: Mapping[str, Any]) -> None:
+        """Begins with the header that the file's path and its first record tell."""
+        self.unfinished = False
+        self._reader = reader
+        self._format = found
+        self._header = dict(meta)
+        self._session_id = meta_of(meta).id
+        self._branches = Branches(reader, self._session_id)
+        self._ids = RecordIds()
+        self._records: list[Record] = []
+        self._oids: list[str | None] = []
+        self._base: Base | None = None
+        self._state: State | None = None
+        self._expected: str | None = None
+        self._problems: list[Problem] = []
+        self._new = 0
+
+    @property
+    def branch(self) -> str:
+        """The branch that holds the records so far."""
+        return branch_of(self._holder())
+
+    def add(self, record: Record) -> Objects:
+        """Takes the next record, and yields the objects of its commit if it is new."""
+        number = len(self._records)
+        commit_id = self._ids.take(number, record)
+        content = encode_record(self._format.name, commit_id, record) + b"\n"
+        blob = object_id("blob", content)
+        self._header = dict(self._format.learn(self._header, record))
+        self._records.append(replace(self._format.outline(record), id=commit_id))
+        if record.problem is not None:
+            self._problems.append(Problem(record.line, record.problem))
+        if self._base is None:
+            if self._branches.take(number, encode_commit_id(commit_id), blob):
+                self._oids.append(None)
+                return
+            self._base = self._branches.base(number, commit_id, blob)
+            self._state, self._expected = self._base.state, self._base.expected
+        old = self._state
+        delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp)
+        built = build(old, delta, meta_of(self._header), now=None)
+        self._state = built.state
+        self._oids.append(built.state.oid)
+        self._new += 1
+        bases = _bases(old)
+        for kind, item in built.objects:
+            yield kind, item, bases.pop(0) if kind == "tree" and bases else None
+
+    def moves(self) -> dict[str, Move]:
+        """Returns the move of the branch to the last commit; after it, the growth goes on from there."""
+        if self._state is None or self._new == 0 or self._state.oid == self._expected:
+            return {}
+        move = Move(self.branch, self._expected, self._state.oid, f"import: {len(self._records)} records")
+        self._expected = self._state.oid
+        return {move.branch: move}
+
+    def abandoned(self) -> Iterator[tuple[str, str]]:
+        """Yields the branches of the abandoned lines, and the commit where each ended."""
+        places = {record.id: place for place, record in enumerate(self._records)}
+        for line in self._format.abandoned(self._records):
+            oid = self._oid(places[line.last])
+            if oid is not None:
+                yield branch_of(derived_id(self._session_id, line.last)), oid
+
+    def result(self, path: Path, abandoned: tuple[str, ...]) -> ImportResult:
+        """Returns what the import of the file did."""
+        return ImportResult(
+            path,
+            self._format.name,
+            self._holder(),
+            self._new,
+            branch_created=self._base is not None and self._base.expected is None,
+            problems=tuple(self._problems),
+            abandoned=abandoned,
+            rewritten_from=None if self._base is None else self._base.rewritten_from,
+            unfinished=self.unfinished,
+        )
+
+    def _holder(self) -> str:
+        if self._base is not None:
+            return self._base.session_id
+        stored = self._branches.stored(len(self._records))
+        return self._session_id if stored is None else stored.session_id
+
+    def _oid(self, place: int) -> str | None:
+        """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
+        if self._oids[place] is None:
+            try:
+                self._oids[place] = resolve(self._reader, self._holder(), f"#{place}").oid
+            except RevisionNotFound:
+                return None
+        return self._oids[place]
+
+
+def _bases(old: State | None) -> list[tuple[str, bytes]]:
+    """Returns the trees that the next commit's begin like: bottom, middle, root."""
+    if old is None or not old.tree.bottom:
+        return []
+    tree = old.tree
+    return [
+        (object_id("tree", tree.bottom), tree.bottom),
+        (object_id("tree", tree.middle), tree.middle),
+        (tree.oid, tree.root),
+    ]

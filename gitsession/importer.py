@@ -1,0 +1,198 @@
+"""Taking transcripts in: each record of a file one commit, in the order of the file, verbatim and once.
+
+What a file becomes depends on the file alone, so a second import, here or elsewhere, makes the same commits and finds
+them there. FORMAT.md, "Imported transcripts", is the rule.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from gitsession.errors import SessionError, Unavailable, UnknownTranscript
+from gitsession.growth import Growth
+from gitsession.layout import HEADS, branch_of, session_id_of
+from gitsession.repo.batch import GrowingBatch
+from gitsession.repo.repository import Move
+from gitsession.results import ImportFailure, ImportResult
+from gitsession.store import Store
+from gitsession.transcripts import FORMATS, recognise
+from gitsession.transcripts.base import Format
+
+# How much of a file its format is recognised by.
+HEAD_BYTES = 64 * 1024
+
+# A batch is stored when it has grown to this: memory holds its index, and a crash loses no more than it.
+_BATCH_OBJECTS = 50_000
+_BATCH_BYTES = 64 * 1024 * 1024
+
+# How often the import of a file is begun anew when another program writes to its session at the same moment.
+_ATTEMPTS = 5
+
+
+def import_transcripts(
+    store: Store,
+    paths: Iterable[Path],
+    *,
+    format: str | None = None,  # noqa: A002  # the word of the field, and of the command's option
+    progress: Callable[[int], None] = lambda _: None,
+) -> Iterator[ImportResult | ImportFailure]:
+    """Imports transcripts, and yields what became of each once that is stored.
+
+    Args:
+        store: Where they go.
+        paths: Files, or directories in which transcripts are looked for by their content.
+        format: The name of their format; else their content tells.
+        progress: Is told how many bytes were read since the last time.
+
+    Raises:
+        Unavailable: The store could not finish; what was yielded is stored, and so may more be.
+        KeyError: There is no such format.
+    """
+    chosen = None if format is None else FORMATS[format]
+    with _Import(store, progress) as run:
+        for path in paths:
+            if path.is_dir():
+                yield from _import_directory(run, path, chosen)
+            else:
+                yield from run.take(_Source(path, chosen, named=True))
+        yield from run.flush()
+
+
+def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iterator[ImportResult | ImportFailure]:
+    """Imports the files below a directory that are transcripts, in the order of their names."""
+    before = run.taken
+    for directory, directories, names in os.walk(path):
+        directories.sort()
+        for name in sorted(names):
+            yield from run.take(_Source(Path(directory, name), chosen, named=False))
+    if run.taken == before:
+        yield ImportFailure(path, UnknownTranscript(str(path), "holds no transcript of a format that is known here"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file that is to be imported: whether the user named it, and how often it was begun."""
+
+    path: Path
+    chosen: Format | None
+    named: bool
+    attempt: int = 0
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A file whose commits are built and not stored yet."""
+
+    source: _Source
+    result: ImportResult
+    branch: str
+
+
+class _Import:
+    """One run of an import: commits are built file by file, and stored many files at a time."""
+
+    def __init__(self, store: Store, progress: Callable[[int], None]) -> None:
+        self.taken = 0
+        self._store = store
+        self._progress = progress
+        self._batch = GrowingBatch(store.repository.objects)
+        self._moves: dict[str, Move] = {}
+        self._pending: list[_Pending] = []
+        self._failed: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._batch.close()
+
+    def take(self, source: _Source) -> Iterator[ImportResult | ImportFailure]:
+        """Builds the commits of one file, and yields what was stored meanwhile."""
+        try:
+            with source.path.open("rb") as stream:
+                head = stream.read(HEAD_BYTES)
+                found = source.chosen or recognise(head, source.path.name)
+                if found is None:
+                    if source.named:
+                        raise UnknownTranscript(str(source.path), _looks_like(head))
+                    return
+                self.taken += 1
+                stream.seek(0)
+                yield from self._build(source, found, stream)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror or error}"
+            yield ImportFailure(source.path, UnknownTranscript(str(source.path), reason))
+        except Unavailable:
+            raise
+        except SessionError as error:
+            yield ImportFailure(source.path, error)
+        if self._is_full():
+            yield from self.flush()
+
+    def flush(self) -> Iterator[ImportResult | ImportFailure]:
+        """Stores what was built, moves the branches, and yields the results of the files that are complete.
+
+        A file whose branch was moved by another program is begun anew.
+        """
+        pending, moves, batch = self._pending, self._moves, self._batch
+        self._pending, self._moves, self._batch = [], {}, GrowingBatch(self._store.repository.objects)
+        try:
+            failed = self._store.repository.move_all(moves.values(), batch) if moves else []
+        finally:
+            batch.close()
+        self._failed = {move.branch for move, _ in failed}
+        again = [one.source for one in pending if one.branch in self._failed]
+        yield from (one.result for one in pending if one.branch not in self._failed)
+        for source in again:
+            if source.attempt == _ATTEMPTS:
+                raise Unavailable(f"another program keeps writing to the session of {source.path}; try again")
+            yield from self.take(replace(source, attempt=source.attempt + 1))
+            yield from self.flush()
+
+    def _build(self, source: _Source, found: Format, stream: BinaryIO) -> Iterator[ImportResult | ImportFailure]:
+        records = found.read(stream)
+        first = next(records, None)
+        if first is None or first.unfinished:
+            raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
+        header = found.header(source.path, first)
+        own = branch_of(str(header["id"]))
+        if any(branch == own or branch.startswith(own + ".") for branch in self._moves):
+            # What was built for the same session is not stored yet, and this file goes on with it.
+            yield from self.flush()
+        growth = Growth(self._store.reader, found, header)
+        told = 0
+        for record in chain([first], records):
+            if record.unfinished:
+                growth.unfinished = True
+                break
+            for kind, content, base in growth.add(record):
+                self._batch.add(kind, content, base)
+            if self._is_full():
+                self._moves |= growth.moves()
+                yield from self.flush()
+                if growth.branch in self._failed:
+                    yield from self.take(replace(source, attempt=source.attempt + 1))
+                    return
+            if stream.tell() != told:
+                self._progress(stream.tell() - told)
+                told = stream.tell()
+        self._moves |= growth.moves()
+        lines = [one for one in growth.abandoned() if self._store.repository.refs.find(HEADS + one[0]) is None]
+        self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
+        result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
+        self._pending.append(_Pending(source, result, growth.branch))
+
+    def _is_full(self) -> bool:
+        return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES
+
+
+def _looks_like(head: bytes) -> str:
+    """Says what a file is that is no transcript."""
+    if not head:
+        return "is empty"
+    if b"\0" in head[:1024]:
+        return "is a binary file, and no transcript"
+    return "is no transcript of a format that is known here; see `gitsession formats`"

@@ -1,0 +1,63 @@
+"""The objects of an import, of one record or of thousands: few become loose objects, many become a pack."""
+
+from gitsession.repo.objects import LooseBatch, Objects
+from gitsession.repo.pack import PackWriter
+
+# As `transfer.unpackLimit` of git: fewer objects than this are not worth a pack of their own.
+_LOOSE_OBJECTS = 100
+_LOOSE_BYTES = 4 * 1024 * 1024
+
+
+class GrowingBatch:
+    """Objects that are collected, and stored together."""
+
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        self._items: list[tuple[str, bytes, tuple[str, bytes] | None]] = []
+        self._item_bytes = 0
+        self._pack: PackWriter | None = None
+        self._stored: LooseBatch | PackWriter | None = None
+
+    def close(self) -> None:
+        """Drops what was not stored, and the means to store it again."""
+        if self._pack is not None:
+            self._pack.close()
+
+    def __len__(self) -> int:
+        return len(self._items) if self._pack is None else len(self._pack)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it holds, packed where they are in a pack."""
+        return self._item_bytes if self._pack is None else self._pack.size
+
+    def add(self, kind: str, content: bytes, base: tuple[str, bytes] | None = None) -> None:
+        """Adds an object; `base` is the id and the content of an earlier one that begins alike.
+
+        Raises:
+            Unavailable: The disk refuses.
+        """
+        if self._pack is not None:
+            self._pack.add(kind, content, base)
+            return
+        self._items.append((kind, content, base))
+        self._item_bytes += len(content)
+        if len(self._items) > _LOOSE_OBJECTS or self._item_bytes > _LOOSE_BYTES:
+            self._pack = PackWriter(self._objects)
+            for item in self._items:
+                self._pack.add(*item)
+            self._items = []
+
+    def store(self) -> None:
+        """Stores the objects, durably.
+
+        Raises:
+            Unavailable: The disk refuses.
+        """
+        self._stored = self._pack or LooseBatch(self._objects, [(kind, content) for kind, content, _ in self._items])
+        self._stored.store()
+
+    def restore(self) -> None:
+        """Stores again what a collection took before a ref reached it."""
+        if self._stored is not None:
+            self._stored.restore()

@@ -1,0 +1,239 @@
+"""Writing packs: the way of an import, whose thousands of objects become one file.
+
+Trees of a session grow at their end, so each is stored as what it has in common with the one before and the rest.
+Git's own `repack` finds better deltas later; these keep an import small and fast. The formats are git's
+(gitformat-pack): pack version 2, index version 2.
+"""
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha1
+from pathlib import Path
+
+from gitsession.repo.codec import object_id
+from gitsession.repo.files import fsync_directory, translated
+from gitsession.repo.objects import Objects
+
+_KINDS = {"commit": 1, "tree": 2, "blob": 3}
+_OFS_DELTA = 6
+
+# How long a chain of deltas may grow, as in git's own packs.
+_MAX_DEPTH = 50
+_READ_SIZE = 1 << 20
+
+
+class PackWriter:
+    """A pack that is being written; as a batch, it is stored whole, and stored again if a collection took it."""
+
+    def __init__(self, objects: Objects) -> None:
+        """Opens a temporary file in the pack directory, where `git gc` removes one that a killed process left.
+
+        Raises:
+            Unavailable: The disk refuses.
+        """
+        self._objects = objects
+        self._directory = objects.path / "pack"
+        self._temporary = self._directory / f"tmp_pack_{os.getpid()}_{id(self):x}"
+        self._entries: dict[bytes, tuple[int, int]] = {}
+        self._depths: dict[str, int] = {}
+        self._name = ""
+        with translated("write to the store"):
+            self._file = self._temporary.open("w+b")
+            self._write_header(0)
+
+    def close(self) -> None:
+        """Removes the temporary files; what was stored stays under its own name."""
+        self._file.close()
+        for path in (self._temporary, self._temporary_index):
+            with suppress(OSError):
+                path.unlink()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def size(self) -> int:
+        """How many bytes were written."""
+        return self._file.tell()
+
+    def add(self, kind: str, content: bytes, base: tuple[str, bytes] | None = None) -> str:
+        """Adds an object and returns its id.
+
+        Args:
+            kind: What it is.
+            content: Its content.
+            base: The id and the content of an object that begins like it and was added before, where there is one.
+
+        Raises:
+            Unavailable: The disk refuses.
+        """
+        oid = object_id(kind, content)
+        name = bytes.fromhex(oid)
+        if name in self._entries:
+            return oid
+        offset = self._file.tell()
+        depth = self._depths.get(base[0], _MAX_DEPTH) if base else _MAX_DEPTH
+        if base is not None and depth < _MAX_DEPTH and (delta := _delta(base[1], content)) is not None:
+            back = offset - self._entries[bytes.fromhex(base[0])][0]
+            entry = _entry_header(_OFS_DELTA, len(delta)) + _offset(back) + zlib.compress(delta, 1)
+            self._depths[oid] = depth + 1
+        else:
+            entry = _entry_header(_KINDS[kind], len(content)) + zlib.compress(content, 6)
+            self._depths[oid] = 0
+        with translated("write to the store"):
+            self._file.write(entry)
+        self._entries[name] = (offset, zlib.crc32(entry))
+        return oid
+
+    def store(self) -> None:
+        """Finishes the pack and names it, the index last: it is whole before anybody can see it.
+
+        Raises:
+            Unavailable: The disk refuses.
+        """
+        if not self._entries:
+            return
+        with translated("write to the store"):
+            self._write_header(len(self._entries))
+            checksum = self._checksum()
+            self._file.seek(0, os.SEEK_END)
+            self._file.write(checksum)
+            self._file.flush()
+            self._temporary_index.write_bytes(self._index(checksum))
+            self._name = f"pack-{checksum.hex()}"
+            if self._objects.durable:
+                os.fsync(self._file.fileno())
+                with self._temporary_index.open("rb+") as index:
+                    os.fsync(index.fileno())
+            self._temporary.chmod(0o444)
+            self._temporary_index.chmod(0o444)
+            self._publish()
+
+    def restore(self) -> None:
+        """Names the pack again if a collection took it before the ref reached its objects."""
+        if self._name:
+            with translated("write to the store"):
+                self._publish()
+
+    @property
+    def _temporary_index(self) -> Path:
+        return self._temporary.with_name(self._temporary.name.replace("tmp_pack", "tmp_idx"))
+
+    def _publish(self) -> None:
+        for source, ending in ((self._temporary, ".pack"), (self._temporary_index, ".idx")):
+            with suppress(FileExistsError):
+                os.link(source, self._directory / (self._name + ending))
+        if self._objects.durable:
+            fsync_directory(self._directory)
+
+    def _write_header(self, count: int) -> None:
+        self._file.seek(0)
+        self._file.write(struct.pack(">4sII", b"PACK", 2, count))
+
+    def _checksum(self) -> bytes:
+        self._file.flush()
+        self._file.seek(0)
+        total = sha1(usedforsecurity=False)
+        while block := self._file.read(_READ_SIZE):
+            total.update(block)
+        return total.digest()
+
+    def _index(self, checksum: bytes) -> bytes:
+        content = b"".join(self._index_parts(checksum))
+        return content + sha1(content, usedforsecurity=False).digest()
+
+    def _index_parts(self, checksum: bytes) -> Iterator[bytes]:
+        names = sorted(self._entries)
+        firsts = [0] * 256
+        for name in names:
+            firsts[name[0]] += 1
+        total = 0
+        for place, count in enumerate(firsts):
+            total += count
+            firsts[place] = total
+        yield b"\xfftOc" + struct.pack(">I256I", 2, *firsts)
+        yield b"".join(names)
+        yield struct.pack(f">{len(names)}I", *(self._entries[name][1] for name in names))
+        far: list[int] = []
+        offsets = []
+        for name in names:
+            offset = self._entries[name][0]
+            if offset >= 1 << 31:
+                far.append(offset)
+                offset = 1 << 31 | (len(far) - 1)
+            offsets.append(offset)
+        yield struct.pack(f">{len(offsets)}I", *offsets) + struct.pack(f">{len(far)}Q", *far)
+        yield checksum
+
+
+def _entry_header(kind: int, size: int) -> bytes:
+    first, size = kind << 4 | size & 15, size >> 4
+    encoded = bytearray()
+    while size:
+        encoded.append(first | 0x80)
+        first, size = size & 0x7F, size >> 7
+    encoded.append(first)
+    return bytes(encoded)
+
+
+def _offset(back: int) -> bytes:
+    encoded = [back & 0x7F]
+    while back := back >> 7:
+        back -= 1
+        encoded.append(back & 0x7F | 0x80)
+    return bytes(reversed(encoded))
+
+
+def _size(number: int) -> bytes:
+    encoded = bytearray()
+    while number > 0x7F:
+        encoded.append(number & 0x7F | 0x80)
+        number >>= 7
+    encoded.append(number)
+    return bytes(encoded)
+
+
+def _delta(base: bytes, content: bytes) -> bytes | None:
+    """Returns the delta that copies the common beginning and holds the rest; None where that saves too little."""
+    common = _common_length(base, content)
+    if common < 64 or common > 0xFFFFFF:
+        return None
+    delta = bytearray(_size(len(base)) + _size(len(content)))
+    # One copy instruction from offset 0 takes three bytes of length, of which libgit2 and git read all.
+    place = 0
+    while place < common:
+        length = min(common - place, 0xFFFF)
+        operation, arguments = 0x80, bytearray()
+        for bit, shift in enumerate((0, 8, 16, 24)):
+            if byte := place >> shift & 0xFF:
+                operation |= 1 << bit
+                arguments.append(byte)
+        for bit, shift in enumerate((0, 8)):
+            if byte := length >> shift & 0xFF:
+                operation |= 0x10 << bit
+                arguments.append(byte)
+        delta.append(operation)
+        delta += arguments
+        place += length
+    for start in range(common, len(content), 127):
+        piece = content[start : start + 127]
+        delta.append(len(piece))
+        delta += piece
+    return bytes(delta) if len(delta) < len(content) // 2 else None
+
+
+def _common_length(a: bytes, b: bytes) -> int:
+    """Returns how many bytes two contents have in common at their beginning."""
+    low, high = 0, min(len(a), len(b))
+    if a[:high] == b[:high]:
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

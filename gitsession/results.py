@@ -1,0 +1,59 @@
+"""What an import says of each file."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitsession.errors import SessionError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A place of a file that is no proper record; it is stored as the text that it is.
+
+    Attributes:
+        line: The number of its first line, from 1.
+        reason: What is wrong with it.
+    """
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """What the import of one file did.
+
+    Attributes:
+        path: The file.
+        format: The name of its format.
+        session: The id of the session that holds it now.
+        new_commits: How many records were new.
+        branch_created: Whether the session is a new one.
+        problems: What could not be read as a record.
+        abandoned: The sessions of abandoned lines that were made.
+        rewritten_from: The session that the file no longer repeats, where it goes on beside it.
+        unfinished: Whether a last line, still being written, was left for the next import.
+    """
+
+    path: Path
+    format: str
+    session: str
+    new_commits: int
+    branch_created: bool
+    problems: tuple[Problem, ...] = ()
+    abandoned: tuple[str, ...] = ()
+    rewritten_from: str | None = None
+    unfinished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFailure:
+    """A file that was not imported.
+
+    Attributes:
+        path: The file.
+        error: Why not.
+    """
+
+    path: Path
+    error: SessionError
