@@ -57,7 +57,7 @@ def plan_repair(store: Store) -> list[Repair]:
     Raises:
         Unavailable: The store could not be read.
     """
-    reader = store._reader  # noqa: SLF001  # the library's own, not offered to its users
+    reader = store.reader
     histories = Histories(reader)
     planned = (_plan(reader, histories, head) for head in heads(reader))
     return [repair for repair in planned if repair is not None]
@@ -74,7 +74,7 @@ def apply_repair(store: Store, repair: Repair) -> None:
         raise Corrupt(
             f"no good commit of the session {repair.session!a:.120} is left; copy it from a clone or a backup"
         )
-    reader = store._reader  # noqa: SLF001  # as above
+    reader = store.reader
     refs = reader.repository.refs
     name = HEADS + repair.branch
     try:

@@ -29,7 +29,7 @@ def verify(store: Store, *, fast: bool = False, progress: Progress | None = None
             the packs. Histories and the content of messages are left out, and so are bytes that nothing refers to.
         progress: Called now and then with how much is done and how much there is, in steps of no particular size.
     """
-    reader = store._reader  # noqa: SLF001  # the library's own, not offered to its users
+    reader = store.reader
     counter = _Counter(progress)
     told: set[str] = set()
     for finding in _findings(reader, counter, fast=fast):

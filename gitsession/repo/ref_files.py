@@ -81,9 +81,11 @@ def _config_faults(path: Path) -> Iterator[Fault]:
     content = _read(path / "config")
     text = (content or b"").decode("utf-8", "replace")
     present = [name for name in _SETTINGS if _setting(text, name) is not None]
-    # A clone of a store has none of them, and is none the worse for it.
-    marked = _MARK.search(text) is not None or len(present) > 1
-    if not marked:
+    if _setting(text, "core.repositoryformatversion") is None:
+        advice = f"run `git -C {path} config core.repositoryformatversion 0`"
+        yield Fault(None, "the configuration is damaged: it lacks core.repositoryformatversion", advice)
+    # A clone of a store has none of these settings, and is none the worse for it; git writes their names in small letters.
+    if _MARK.search(text) is None and len(present) < 2 and "logAllRefUpdates" not in text:
         return
     for name in _SETTINGS:
         value = _setting(text, name)

@@ -147,8 +147,8 @@ class Repository:
         made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case)
         if "gitsession.format" not in config:
             made.require_sessions()
-        elif config["gitsession.format"] != "1":
-            raise UnsupportedFormat(str(path), config["gitsession.format"], [1])
+        elif config["gitsession.format"] != str(FORMAT):
+            raise UnsupportedFormat(str(path), config["gitsession.format"], [FORMAT])
         return made
 
     def require_sessions(self) -> None:
@@ -287,8 +287,6 @@ def _check_config(path: Path, config: Mapping[str, str | None]) -> None:
     for name, value in config.items():
         if name.startswith("remote.") and name.endswith(".promisor") and value != "false":
             raise NotAStore(str(path), _REFUSALS["partialclone"])
-    if config.get("gitsession.format", str(FORMAT)) != str(FORMAT):
-        raise UnsupportedFormat(str(path), config["gitsession.format"], [FORMAT])
 
 
 def _refuse_links(path: Path, git_directory: Path) -> None:
