@@ -36,12 +36,8 @@ pygit2.settings.mwindow_file_limit = 64
 
 T = TypeVar("T")
 
-_KINDS = {
-    pygit2.enums.ObjectType.COMMIT: "commit",
-    pygit2.enums.ObjectType.TREE: "tree",
-    pygit2.enums.ObjectType.BLOB: "blob",
-    pygit2.enums.ObjectType.TAG: "tag",
-}
+# The numbers that git gives the kinds of objects.
+_KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 
 
 class Objects:
@@ -249,7 +245,7 @@ class Objects:
             kind, content = self._local.packs.read(pygit2.Oid(hex=oid))
         except KeyError:
             return None
-        return _KINDS[pygit2.enums.ObjectType(kind)], content
+        return _KINDS[kind], content
 
 
 class LooseBatch:
