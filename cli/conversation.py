@@ -56,7 +56,7 @@ def _part_lines(part: Part, *, full: bool) -> Iterator[str]:
     body = _folded(part, full=full)
     match part.kind:
         case "text":
-            yield from (INDENT + line for line in body)
+            yield from ((INDENT + line).rstrip() for line in body)
         case "tool_call":
             yield from _led(f"{INDENT}> {style(one_line(part.name), fg='yellow')} ", f"{INDENT}> ", body)
         case "tool_result":
