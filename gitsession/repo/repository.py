@@ -14,7 +14,7 @@ from gitsession.errors import Corrupt, NotAStore, Unavailable, UnsupportedFormat
 from gitsession.jsonl import FORMAT
 from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
-from gitsession.repo.disk import Disk, fsync_directory
+from gitsession.repo.disk import Disk
 from gitsession.repo.files import make_directory, read_file, translated, write_all
 from gitsession.repo.gc import gc_is_running, wait_for_gc
 from gitsession.repo.locks import SessionLocks
@@ -112,7 +112,7 @@ class Repository:
             if path.exists() and not path.is_dir():
                 raise NotAStore(str(path), "is a file; a store is a directory")
             if not path.is_dir() or _is_unfinished(path):
-                _make(path)
+                _make(path, durable=durable)
         return cls.open(path, durable=durable, wait=wait)
 
     @classmethod
@@ -253,22 +253,25 @@ class Repository:
         return any(item.name == HEADER_NAME.encode() for item in items)
 
 
-def _make(path: Path) -> None:
-    make_directory(path.parent, Disk(path, durable=False))
+def _make(path: Path, *, durable: bool) -> None:
+    disk = Disk(path, durable=durable)
+    make_directory(path.parent, disk)
     path.mkdir(mode=0o700, exist_ok=True)
     path.chmod(0o700)
+    disk.directory(path.parent)
     for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", f"{OWN_DIRECTORY}/locks"):
-        (path / directory).mkdir(parents=True, exist_ok=True)
+        make_directory(path / directory, disk)
     # HEAD last: git takes a directory without one for no repository.
     for name, content in (("config", CONFIG), ("HEAD", "ref: refs/heads/main\n")):
         if not (path / name).exists():
             file, temporary = tempfile.mkstemp(prefix=f"{name}.", dir=path)
             write_all(file, content.encode())
-            os.fsync(file)
+            disk.file(file)
             os.close(file)
+            disk.barrier()
             Path(temporary).replace(path / name)
-    fsync_directory(path)
-    fsync_directory(path.parent)
+    disk.directory(path)
+    disk.barrier()
 
 
 def _is_unfinished(path: Path) -> bool:

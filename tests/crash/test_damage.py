@@ -92,7 +92,7 @@ def is_harmless(name: str, how: str, place: int, content: bytes) -> bool:
     if name.startswith("refs/"):
         return how == "cut" and place == 40  # the line's end alone
     if name == "HEAD":
-        return place > len("ref: refs/")  # the name of a branch that need not exist
+        return place >= len("ref: refs/")  # the name of a branch that need not exist
     if name == "config" and how in ("cut", "flipped", "flipped a bit"):
         line = content[line_start:].partition(b"\n")[0]
         # Settings that repeat what git takes for granted, and white space.
