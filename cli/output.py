@@ -101,8 +101,13 @@ def write_bytes(chunks: Iterable[bytes]) -> None:
 
 
 def local_time(timestamp: str) -> str:
-    """Returns an RFC 3339 time in the user's time zone, to the minute; what is none is returned as it is."""
+    """Returns an RFC 3339 time in the user's time zone, to the minute; what is none is returned as it is.
+
+    Nothing is returned for the first second of 1970, which stands for a time that nobody knows.
+    """
     try:
+        if datetime.fromisoformat(timestamp).timestamp() == 0:
+            return ""
         return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):
         return one_line(timestamp)
@@ -177,10 +182,11 @@ def log_json(entry: "LogEntry") -> dict[str, Any]:
 def log_line(entry: "LogEntry", room: int | None) -> str:
     """Returns a commit as one line, cut to so many columns."""
     number = pad("" if entry.delta is None else f"#{entry.delta}", 5)
-    start = f"{number} {entry.oid[:10]}  {local_time(entry.time)}  "
+    time = pad(local_time(entry.time), 16)
+    start = f"{number} {entry.oid[:10]}  {time}  "
     subject = one_line(entry.subject)
     if room is not None:
         subject = clip(subject, max(20, room - len(start)))
     who, colon, said = subject.partition(": ")
     spoken = style(who, fg=COLOURS.get(entry.who), bold=True) + colon + said
-    return f"{number} {style(entry.oid[:10], fg='yellow')}  {local_time(entry.time)}  {spoken}"
+    return f"{number} {style(entry.oid[:10], fg='yellow')}  {time}  {spoken}"
