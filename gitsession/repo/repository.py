@@ -21,7 +21,7 @@ from gitsession.repo.objects import Objects
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, Refs
 
 # Version 0 is SHA-1 objects and refs in files by definition, whatever git's defaults become.
-_CONFIG = """\
+CONFIG = """\
 [core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -234,7 +234,7 @@ def _make(path: Path) -> None:
     for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", f"{OWN_DIRECTORY}/locks"):
         (path / directory).mkdir(parents=True, exist_ok=True)
     # HEAD last: git takes a directory without one for no repository.
-    for name, content in (("config", _CONFIG), ("HEAD", "ref: refs/heads/main\n")):
+    for name, content in (("config", CONFIG), ("HEAD", "ref: refs/heads/main\n")):
         if not (path / name).exists():
             file, temporary = tempfile.mkstemp(prefix=f"{name}.", dir=path)
             write_all(file, content.encode())
