@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from gitsession.conversation import StoredDelta
 from gitsession.errors import Corrupt, SessionError, SessionNotFound
-from gitsession.jsonl import decode_header
+from gitsession.jsonl import MAX_HEADER_BYTES, decode_header
 from gitsession.layout import HEADS, branch_of, decode_commit_id, session_id_of
 from gitsession.model import SessionMeta
 from gitsession.repo.codec import Commit, decode_commit
@@ -86,9 +86,11 @@ class Reader:
         """
         try:
             commit = self.commit(oid)
-            header = read_header_blob(self.objects, commit.tree)
-            meta, tag = decode_header(self.objects.read(header, "blob"), where=f"the session {session_id!r}")
-            tree = read_tree(self.objects, commit.tree, tag, header)
+            root = self.objects.read(commit.tree, "tree")
+            header = read_header_blob(self.objects, commit.tree, root)
+            content = self.objects.read(header, "blob", limit=MAX_HEADER_BYTES)
+            meta, tag = decode_header(content, where=f"the session {session_id!a:.80}")
+            tree = read_tree(self.objects, commit.tree, tag, header, root)
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
         return State(session_id, oid, commit, meta, tree)
@@ -105,12 +107,16 @@ class Reader:
             yield StoredDelta(decode_commit_id(encoded_id), content, partial(times.of, number))
 
     def history(self, oid: str) -> Iterator[tuple[str, Commit]]:
-        """Yields a commit and those before it, each the first parent of the one before, with their ids."""
+        """Yields a commit and those before it, each the first parent of the one before, with their ids.
+
+        The history of a shallow clone ends where it is cut off.
+        """
+        shallow = self.repository.shallow()
         seen: str | None = oid
         while seen is not None:
             commit = self.commit(seen)
             yield seen, commit
-            seen = commit.parents[0] if commit.parents else None
+            seen = commit.parents[0] if commit.parents and seen not in shallow else None
 
     def derived(self, session_id: str) -> Iterator[tuple[str, str]]:
         """Yields the branches that were derived from a session, `<session>.…`: their session ids and commits."""
@@ -164,5 +170,6 @@ def deltas_part(root: bytes) -> bytes:
 
 
 def rfc3339(seconds: int) -> str:
-    """Returns a git time as RFC 3339, in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+    """Returns a git time as RFC 3339, in UTC; one outside of the years 1 to 9999 is the nearest inside."""
+    seconds = min(max(seconds, -62135596800), 253402300799)
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")

@@ -85,13 +85,20 @@ class SessionTree:
         return grown, [bottom, middle, root]
 
 
-def read_tree(objects: Objects, oid: str, tag: str, header: str) -> SessionTree:
+def read_tree(objects: Objects, oid: str, tag: str, header: str, root: bytes | None = None) -> SessionTree:
     """Returns the tree of a session whose header is known.
+
+    Args:
+        objects: The repository's objects.
+        oid: The root tree.
+        tag: The session's tag.
+        header: The blob of `session.json`.
+        root: The content of the root tree, where it was read before.
 
     Raises:
         Corrupt: It is not laid out as a session's tree.
     """
-    root = objects.read(oid, "tree")
+    root = objects.read(oid, "tree") if root is None else root
     top = root[: len(root) - len(tree_item(BLOB_MODE, HEADER_NAME, header))]
     empty = SessionTree(oid, tag, header, top=top)
     if top + tree_item(BLOB_MODE, HEADER_NAME, header) != root:
@@ -113,13 +120,13 @@ def read_tree(objects: Objects, oid: str, tag: str, header: str) -> SessionTree:
     )
 
 
-def read_header_blob(objects: Objects, oid: str) -> str:
-    """Returns the id of the blob `session.json` in a root tree.
+def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> str:
+    """Returns the id of the blob `session.json` in a root tree; takes the tree's content where it was read before.
 
     Raises:
         Corrupt: There is none: the commit is no session's.
     """
-    for item in decode_tree(objects.read(oid, "tree"), oid):
+    for item in decode_tree(objects.read(oid, "tree") if root is None else root, oid):
         if item.name == HEADER_NAME.encode():
             if item.mode != BLOB_MODE:
                 raise Corrupt(f"{HEADER_NAME} in the tree {oid} is no plain file", oid=oid)
