@@ -20,6 +20,10 @@ import click
 from .text import clip, harmless, one_line, pad, width
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from click._termui_impl import ProgressBar
+
     from gitsession import LogEntry, SessionInfo
 
 # Who speaks, in the colour in which it is shown everywhere.
@@ -70,6 +74,11 @@ def note(text: str) -> None:
     """Prints a line to stderr."""
     with suppress(OSError, ValueError):
         print(harmless(text), file=sys.stderr, flush=True)  # noqa: T201  # click.echo puts the locale above the stream
+
+
+def progress_bar(label: str, total: int = 0) -> "AbstractContextManager[ProgressBar[int]]":
+    """Returns a bar for long work, which is shown where stderr is a terminal. It counts up to `total`."""
+    return click.progressbar(length=total, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())
 
 
 def write(lines: Iterable[str], *, paged: bool = True) -> None:

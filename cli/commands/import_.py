@@ -13,8 +13,11 @@ from gitsession import FORMATS, ImportFailure, ImportResult, UnknownTranscript, 
 
 from .. import options
 from ..errors import exit_code
-from ..output import note, write, write_json
+from ..output import note, progress_bar, write, write_json
 from ..text import count, one_line, pad
+
+# How many files of a directory are named that are no transcripts; an agent keeps hundreds beside its own.
+NAMED = 10
 
 
 @dataclass(slots=True)
@@ -25,6 +28,7 @@ class Tally:
     commits: int = 0
     problems: int = 0
     skipped: int = 0
+    passed_over: int = 0
     exit_code: int = 0
     lines: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -54,8 +58,8 @@ def command(settings: options.Settings, paths: tuple[Path, ...], name: str | Non
     PATH is a file, or a directory in which transcripts are found by their content. Each record becomes one commit, as
     it stands; importing again adds what is new. The store is made if there is none.
 
-    A PATH that is no transcript, or holds none, is named on stderr, the rest is imported, and the exit code tells of
-    it. Other files in a directory are passed over; a damaged one is named, without an effect on the exit code.
+    What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
+    that you gave, and not where it only lies in a directory.
 
     With --json each file is an object: path, session, format, new_commits, branch_created, problems (each with line
     and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished; or path, skipped.
@@ -70,6 +74,8 @@ def command(settings: options.Settings, paths: tuple[Path, ...], name: str | Non
         # After the progress bar, whose line they would break; and also of what was done before an error.
         for line in tally.notes:
             note(line)
+        if tally.passed_over > NAMED:
+            note(f"and {count(tally.passed_over - NAMED, 'more file')} that no format knows; --json names them")
     if not settings.json:
         write([*tally.lines, str(tally)], paged=False)
     click.get_current_context().exit(tally.exit_code)
@@ -79,10 +85,8 @@ def _imported(
     settings: options.Settings, paths: Sequence[Path], name: str | None
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file."""
-    on_terminal = sys.stderr.isatty()
-    with click.progressbar(
-        length=sum(map(_size, paths)) if on_terminal else 0, label="Importing", file=sys.stderr, hidden=not on_terminal
-    ) as bar:
+    total = sum(map(_size, paths)) if sys.stderr.isatty() else 0
+    with progress_bar("Importing", total) as bar:
         yield from import_transcripts(settings.make(), paths, format=name, progress=bar.update)
 
 
@@ -127,8 +131,12 @@ def _result(tally: Tally, done: ImportResult) -> dict[str, Any]:
 def _failure(tally: Tally, failure: ImportFailure, named: Sequence[Path]) -> dict[str, Any]:
     """Counts a file that was not imported, and returns its JSON object."""
     tally.skipped += 1
-    tally.notes.append(str(failure.error))
     # In a directory lies what lies there; what was named is expected to be imported.
-    if failure.path in named or not isinstance(failure.error, UnknownTranscript):
+    expected = failure.path in named or not isinstance(failure.error, UnknownTranscript)
+    if expected:
         tally.exit_code = tally.exit_code or exit_code(type(failure.error))
+    else:
+        tally.passed_over += 1
+    if expected or tally.passed_over <= NAMED:
+        tally.notes.append(str(failure.error))
     return {"path": str(failure.path), "skipped": str(failure.error)}
