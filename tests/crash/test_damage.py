@@ -6,6 +6,7 @@ import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -171,13 +172,15 @@ def run(variant: Path, tmp_path: Path, *, thorough: bool) -> None:
     known = contents(Store.open(variant))
     assert [] == list(verify(Store.open(variant)))
     names = sorted(path.relative_to(variant).as_posix() for path in variant.rglob("*") if path.is_file())
-    copy = tmp_path / "store.git"
+    case = count()
     for name in names:
         content = (variant / name).read_bytes()
         touched = touched_by(variant, name) if content else set()
         for how, place, damaged in damages(content, thorough=thorough) if content else ():
             if damaged == content:
                 continue
+            # A path of its own each time: libgit2 keeps packs open by their paths.
+            copy = tmp_path / f"{next(case)}.git"
             shutil.copytree(variant, copy)
             (copy / name).chmod(0o644)
             (copy / name).write_bytes(damaged)
