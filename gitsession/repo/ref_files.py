@@ -84,7 +84,7 @@ def _config_faults(path: Path) -> Iterator[Fault]:
     if _setting(text, "core.repositoryformatversion") is None:
         advice = f"run `git -C {path} config core.repositoryformatversion 0`"
         yield Fault(None, "the configuration is damaged: it lacks core.repositoryformatversion", advice)
-    # A clone of a store has none of these settings, and is none the worse for it; git writes their names in small letters.
+    # A clone of a store has none of these settings, and is none the worse for it; git writes names in small letters.
     if _MARK.search(text) is None and len(present) < 2 and "logAllRefUpdates" not in text:
         return
     for name in _SETTINGS:

@@ -130,7 +130,7 @@ def touched_by(path: Path, name: str) -> set[str]:
 
 
 def _show_index(index: Path) -> list[str]:
-    done = subprocess.run(["git", "show-index"], stdin=index.open("rb"), capture_output=True, check=True)
+    done = subprocess.run(["git", "show-index"], input=index.read_bytes(), capture_output=True, check=True)
     return done.stdout.decode().splitlines()
 
 
@@ -162,15 +162,16 @@ def examine(path: Path, name: str, what: str, *, must_be_found: bool, touched: s
             store.append(session, entry)
             assert store.load(session)[-1] == entry, (what, session)
             list(store.log(session))
-        except SessionError as error:
-            assert session in touched, (what, session, error)
+        except SessionError:
+            if session not in touched:
+                raise
         assert session in listed or session in touched, (what, session)
     assert time.perf_counter() - began < SECONDS, what
 
 
 def run(variant: Path, tmp_path: Path, *, thorough: bool) -> None:
     known = contents(Store.open(variant))
-    assert [] == list(verify(Store.open(variant)))
+    assert list(verify(Store.open(variant))) == []
     names = sorted(path.relative_to(variant).as_posix() for path in variant.rglob("*") if path.is_file())
     case = count()
     for name in names:
