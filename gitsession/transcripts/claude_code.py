@@ -55,14 +55,14 @@ def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
 
 def _parent(path: PurePath, first: Record) -> tuple[str, str] | None:
     """Returns the session that a subagent's file belongs to, and its name in there; None for any other file."""
+    if not path.stem.startswith("agent-"):
+        return None
     parts = path.parent.parts
     if "subagents" in parts[1:]:
         place = len(parts) - 1 - parts[::-1].index("subagents")
         return parts[place - 1], "/".join([*parts[place + 1 :], path.stem])
     session = text(first.value, "sessionId")
-    if path.stem.startswith("agent-") and session and session != path.stem:
-        return session, path.stem
-    return None
+    return (session, path.stem) if session and session != path.stem else None
 
 
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:

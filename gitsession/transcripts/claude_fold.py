@@ -11,6 +11,7 @@ agent sees. It has the id of the record that holds its summary; a boundary witho
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from gitsession.model import CompactionEntry, MessageEntry
@@ -52,7 +53,7 @@ class _Fold:
         self._said: set[int] = set()  # results that were put behind their call before their turn came
         line = self._tree.line()
         self._index(line)
-        for place, following in zip(line, [*line[1:], None], strict=True):
+        for place, following in zip_longest(line, line[1:]):
             self._take(place)
             for summary in self._compacted_after(place, following):
                 self._close()

@@ -163,6 +163,10 @@ def _show_system(value: dict[str, Any]) -> View:
     return View("meta", (Part("text", f"{kind or 'system'}: {gist}".rstrip(": ")),))
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def _gist(kind: str, value: dict[str, Any]) -> str:
     """Returns the little that is worth reading in a record that is no part of the conversation."""
     match kind:
@@ -174,9 +178,9 @@ def _gist(kind: str, value: dict[str, Any]) -> str:
             return " ".join(filter(None, (text(about, "type"), text(about, "hookName"), text(about, "hookEvent"))))
         case "file-history-snapshot":
             files = mapping(mapping(value, "snapshot"), "trackedFileBackups")
-            return f"{len(files)} files"
+            return _counted(len(files), "file")
         case "content-replacement":
-            return f"{len(items(value, 'replacements'))} replacements"
+            return _counted(len(items(value, "replacements")), "replacement")
         case "queue-operation":
             return one_line(f"{text(value, 'operation')} {flat_text(value.get('content'))}", 200)
     if kind in KINDS:

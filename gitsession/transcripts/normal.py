@@ -11,7 +11,7 @@ from typing import Any
 from gitsession.model import Message
 from gitsession.parts import Part, compact
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.fields import mapping, text
+from gitsession.transcripts.fields import changed, mapping, one_line, text
 from gitsession.view import View, view
 
 _SHOWN_OF_DAMAGED = 400
@@ -146,3 +146,12 @@ def damaged(record: Record) -> View:
     """Returns a record without a proper value for reading: what its bytes look like."""
     words = record.raw[:_SHOWN_OF_DAMAGED].decode("utf-8", "replace").strip()
     return View("meta", (Part("text", f"not a record: {words}" if words else "blank line"),))
+
+
+def titled_by_prompt(header: Mapping[str, Any], message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the header with the first prompt as its title, where it has none."""
+    if header.get("title") or not message:
+        return header
+    shown = view(message)
+    title = one_line(" ".join(part.text for part in shown.parts if part.kind == "text")) if shown.who == "user" else ""
+    return changed(header, title=title or None)

@@ -36,7 +36,7 @@ _BEGINNING = re.compile(r'\{[ \t]*"')
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?$)', re.DOTALL)
 
 # Finds where a value ends, whatever its numbers are; `parse` judges the value itself.
-_measure = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len)
+measure = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=len)
 
 
 def parse(raw: bytes) -> tuple[Any, str | None]:
@@ -208,7 +208,7 @@ def _objects(text: str, start: int = 0) -> tuple[list[int], int | None]:
         if text[place] != "{":
             return ends, place
         try:
-            _, place = _measure.raw_decode(text, place)
+            _, place = measure.raw_decode(text, place)
         except json.JSONDecodeError as error:
             return ends, error.pos
         except RecursionError:

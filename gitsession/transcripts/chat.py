@@ -1,0 +1,139 @@
+"""Plain messages of a chat, without an agent around them: OpenAI chat, OpenAI Responses items, Anthropic messages.
+
+A file is a JSON array of them, an object that has them under `messages` (such as the body of a request), or one of
+them a line. The session is named by the file. The conversation is the messages as they stand, in their provider's
+shape: whoever goes on with it sends them to that provider.
+"""
+
+import io
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.parts import Part
+from gitsession.transcripts import json_array, records
+from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.fields import one_line, text, time
+from gitsession.transcripts.normal import damaged, titled_by_prompt
+from gitsession.view import View, view
+
+_KEY = "messages"
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model", "human", "ai")
+_SAYS = ("content", "tool_calls", "function_call", "parts", "refusal", "audio")
+# The items of OpenAI Responses that have no role, each with the fields that it always has.
+_ITEMS = {
+    "function_call": ("call_id", "name"),
+    "function_call_output": ("call_id", "output"),
+    "custom_tool_call": ("call_id", "name"),
+    "custom_tool_call_output": ("call_id", "output"),
+    "reasoning": ("summary",),
+    "web_search_call": ("id", "status"),
+    "file_search_call": ("id", "queries"),
+    "computer_call": ("call_id", "action"),
+    "computer_call_output": ("call_id", "output"),
+    "local_shell_call": ("call_id", "action"),
+    "local_shell_call_output": ("id", "output"),
+    "code_interpreter_call": ("id", "code"),
+    "image_generation_call": ("id", "status"),
+    "mcp_call": ("name", "arguments"),
+    "mcp_list_tools": ("tools",),
+    "item_reference": ("id",),
+}
+
+# How a message begins that is longer than what a file is recognised by.
+_LONG_MESSAGE = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*(?:"[a-z_]+"\s*:[^{]{0,400}?)?"messages"\s*:\s*)?\[?\s*\{\s*"role"\s*:\s*"'
+)
+
+
+def _is_message(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    if text(value, "role") in _ROLES:
+        # Agents wrap such messages in records of their own, which say more at this place.
+        return any(key in value for key in _SAYS) and not {"uuid", "sessionId", "parentUuid"} & value.keys()
+    wanted = _ITEMS.get(text(value, "type"))
+    return wanted is not None and all(key in value for key in wanted)
+
+
+def _recognise(head: bytes, _name: str) -> bool:
+    if json_array.is_document(head, _KEY):
+        found = list(itertools.islice(json_array.read(head, _KEY, _describe), 1, 4))
+        if found and found[0].value is not None:
+            return _is_message(found[0].value) and not _is_one_of_many(head)
+        # The first message may be longer than the head.
+        return bool(_LONG_MESSAGE.search(head[:4096]))
+    objects = records.first_objects(head, 2)
+    return all(map(_is_message, objects)) if objects else bool(_LONG_MESSAGE.match(head))
+
+
+def _is_one_of_many(head: bytes) -> bool:
+    """Tells whether each line holds a conversation of its own, as in files that models are trained on."""
+    lines = records.first_objects(head, 2)
+    return len(lines) > 1 and all(isinstance(line.get(_KEY), list) for line in lines)
+
+
+def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
+    return text(value, "id") or None, time(value.get("timestamp") or value.get("created_at"))
+
+
+def _read(stream: BinaryIO) -> Iterator[Record]:
+    begun = []
+    for line in iter(stream.readline, b""):
+        begun.append(line)
+        if line.strip(b"\xef\xbb\xbf \t\r\n"):
+            break
+    value, problem = records.parse(begun[-1]) if begun else (None, None)
+    if problem is None and _is_message(value):
+        return records.read_lines(itertools.chain(begun, iter(stream.readline, b"")), _describe)
+    whole = b"".join(begun) + stream.read()
+    if json_array.is_document(whole, _KEY):
+        return json_array.read(whole, _KEY, _describe)
+    return records.read(io.BytesIO(whole), _describe)
+
+
+def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
+    return _learn({"id": path.stem, "created_at": first.timestamp or "", "agent": "chat"}, first)
+
+
+def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
+    return titled_by_prompt(header, record.value if _is_message(record.value) else {})
+
+
+def _view(record: Record) -> View:
+    if _is_message(record.value):
+        return view(record.value)
+    if record.value is None and record.problem is None and record.raw.strip():
+        return View("meta", (Part("text", one_line(record.raw[:400].decode("utf-8", "replace"), 100)),))
+    return damaged(record)
+
+
+def _fold(log: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
+    entries: list[MessageEntry | CompactionEntry] = []
+    at = ""
+    for place, record in enumerate(log):
+        at = record.timestamp or at
+        if _is_message(record.value):
+            entries.append(MessageEntry(record.value, id=record.id or f"record-{place}", timestamp=at))
+    return entries
+
+
+def _abandoned(_log: Sequence[Record]) -> list[AbandonedLine]:
+    return []
+
+
+CHAT = Format(
+    name="chat",
+    title="chat messages",
+    recognise=_recognise,
+    read=_read,
+    header=_header,
+    learn=_learn,
+    view=_view,
+    fold=_fold,
+    abandoned=_abandoned,
+    write=records.join,
+)

@@ -1,0 +1,150 @@
+"""The tree of a Claude Code transcript: which line the agent would resume, and which ones were left."""
+
+import pytest
+from claude_logs import answer, boundary, call, ids, left, other, result, summary, user
+from transcript_files import FIXTURES, records_of
+
+from gitsession.transcripts import FORMATS, Record
+
+START = [user("u1", None, "one"), answer("a1", "u1", "1", "m1")]
+
+
+def test_the_last_line_in_the_file_is_resumed() -> None:
+    log = [*START, user("u2", "a1", "two"), answer("a2", "u2", "2", "m2"), user("u3", "a1", "three")]
+    assert ids(log) == ["u1", "a1", "u3"]
+    assert left(log) == [("a2", "a1")]
+
+
+def test_an_earlier_log_shows_the_line_that_was_left() -> None:
+    log = [*START, user("u2", "a1", "two"), answer("a2", "u2", "2", "m2"), user("u3", "a1", "three")]
+    assert ids(log[:4]) == ["u1", "a1", "u2", "a2"]
+    assert left(log[:4]) == []
+
+
+def test_the_first_prompt_may_be_asked_anew() -> None:
+    log = [*START, user("u2", None, "another")]
+    assert ids(log) == ["u2"]
+    assert left(log) == [("a1", None)]
+
+
+def test_a_prompt_answered_twice_leaves_an_answer() -> None:
+    log = [*START, user("u2", "a1", "two"), answer("a2", "u2", "2", "m2"), answer("a3", "u2", "two", "m3")]
+    assert left(log) == [("a2", "u2")]
+
+
+def test_lines_may_be_left_within_a_line_that_was_left() -> None:
+    log = [
+        *START,
+        user("u2", "a1", "two"),
+        answer("a2", "u2", "2", "m2"),
+        user("u3", "a2", "three"),
+        user("u4", "a2", "four"),
+        user("u5", "a1", "five"),
+    ]
+    assert left(log) == [("u3", "a2"), ("u4", "a1")]
+
+
+def test_what_stands_between_does_not_hide_a_branch() -> None:
+    log = [
+        *START,
+        other("s1", "a1", "system", subtype="turn_duration"),
+        user("u2", "s1", "two"),
+        other("x1", "a1", "attachment"),
+        user("u3", "x1", "three"),
+    ]
+    assert left(log) == [("u2", "a1")]
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        [
+            call("a2", "a1", "t1", "m1"),
+            call("a3", "a2", "t2", "m1"),
+            result("r1", "a2", "t1"),
+            result("r2", "a3", "t2"),
+        ],
+        [other("p1", "a1", "progress"), other("x1", "a1", "attachment"), other("s1", "a1", "system")],
+        [answer("e1", "a1", "API Error", "m8", isApiErrorMessage=True), answer("a2", "a1", "2", "m2")],
+        [answer("a2", "u1", "1", "m1")],
+        [user("u2", "a1", "injected", isMeta=True), user("u3", "a1", "two")],
+        [user("u2", "a1", "[Request interrupted by user]"), user("u3", "a1", "two")],
+        [user("u2", "a1", "two", promptId="p"), user("u3", "a1", "two", promptId="p")],
+        [user("u2", "nobody", "two"), user("u3", "nobody", "three")],
+        [user("u2", None, "two", isSidechain=True), user("u3", None, "three", isSidechain=True)],
+        [user("u2", None, "a session of its own", sessionId="other")],
+    ],
+    ids=[
+        "parallel calls",
+        "notices",
+        "a failed request",
+        "an answer written twice",
+        "injected context",
+        "an interruption",
+        "a prompt written twice",
+        "missing parents",
+        "subagents",
+        "several sessions",
+    ],
+)
+def test_other_branch_points_leave_nothing(beside: list[Record]) -> None:
+    assert left([*START, *beside]) == []
+
+
+def test_a_compaction_leaves_nothing() -> None:
+    log = [*START, boundary("b1", "a1"), summary("s1", "b1", "so far"), user("u2", "s1", "two")]
+    assert left(log) == []
+
+
+def test_a_subagents_line_is_taken_only_where_there_is_no_other() -> None:
+    aside = [user("x1", None, "count", isSidechain=True), answer("y1", "x1", "2", "m9", isSidechain=True)]
+    assert ids([*START, *aside]) == ["u1", "a1"]
+    assert ids(aside) == ["x1", "y1"]
+
+
+def test_injected_context_neither_revives_an_old_line_nor_hides_a_new_one() -> None:
+    new = [*START, user("u2", "a1", "two"), answer("a2", "u2", "2", "m2")]
+    assert ids([*new, user("n1", "a1", "reminder", isMeta=True)]) == ["u1", "a1", "u2", "a2"]
+    assert ids([*new, user("n1", "a2", "reminder", isMeta=True)]) == ["u1", "a1", "u2", "a2", "n1"]
+
+
+def test_the_later_of_two_records_with_one_uuid_counts() -> None:
+    log = [*START, user("u2", "a1", "first words"), user("u2", "a1", "last words")]
+    assert [entry.message["content"] for entry in FORMATS["claude-code"].fold(log)] == ["one", "1", "last words"]
+
+
+def test_broken_links_begin_a_line() -> None:
+    assert ids([user("u1", "u1", "my own parent"), answer("a1", "u1", "1", "m1")]) == ["u1", "a1"]
+    assert ids([*START, user("u2", "nobody", "two"), answer("a2", "u2", "2", "m2")]) == ["u2", "a2"]
+
+
+def test_a_cycle_is_walked_once() -> None:
+    log = [user("u1", "a1", "one"), answer("a1", "u1", "1", "m1")]
+    assert sorted(ids(log)) == ["a1", "u1"]
+    assert left(log) == []
+
+
+def test_nobody_spoke() -> None:
+    log = [other("s1", None, "system"), Record(b"no JSON", problem="it is no JSON")]
+    assert ids(log) == []
+    assert left(log) == []
+
+
+def test_the_fixture_with_a_rewind_leaves_two_lines() -> None:
+    log = records_of(FIXTURES / "claude-code" / "rewind.jsonl")
+    assert left(log) == [(log[5].id, log[1].id), (log[9].id, log[8].id)]
+
+
+@pytest.mark.parametrize("name", ["tools", "compaction", "compaction-kept", "sidechain", "resumed", "oddities"])
+def test_the_other_fixtures_leave_none(name: str) -> None:
+    assert left(records_of(FIXTURES / "claude-code" / f"{name}.jsonl")) == []
+
+
+def test_a_long_log_is_folded_in_linear_time() -> None:
+    log = [user("u0", None, "start")]
+    for turn in range(5_000):
+        before = log[-1].id
+        log += [call(f"a{turn}", before, f"t{turn}", f"m{turn}"), other(f"p{turn}", f"a{turn}", "progress")]
+        log += [result(f"r{turn}", f"a{turn}", f"t{turn}")]
+    assert len(ids(log)) == 10_001
+    assert left(log) == []

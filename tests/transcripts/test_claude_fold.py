@@ -1,0 +1,217 @@
+"""The conversation of a Claude Code transcript."""
+
+from typing import Any
+
+from claude_logs import answer, boundary, call, ids, other, record, result, summary, user
+from transcript_files import FIXTURES, records_of
+
+from gitsession.model import CompactionEntry, MessageEntry, build_context
+from gitsession.transcripts import FORMATS, Record
+
+CLAUDE_CODE = FORMATS["claude-code"]
+START = [user("u1", None, "one"), answer("a1", "u1", "1", "m1")]
+
+
+def messages(log: list[Record]) -> list[dict[str, Any]]:
+    return [entry.message for entry in CLAUDE_CODE.fold(log) if isinstance(entry, MessageEntry)]
+
+
+def fixture(name: str) -> list[Record]:
+    return records_of(FIXTURES / "claude-code" / f"{name}.jsonl")
+
+
+def context(log: list[Record]) -> list[str]:
+    return [message["content"] for message in build_context(CLAUDE_CODE.fold(log))]
+
+
+def test_the_blocks_of_an_answer_are_one_message() -> None:
+    log = [
+        user("u1", None, "one"),
+        answer(
+            "a1",
+            "u1",
+            [{"type": "thinking", "thinking": "hm", "signature": "s"}],
+            "m1",
+            timestamp="2026-03-02T09:00:00Z",
+        ),
+        answer("a2", "a1", "1", "m1"),
+        call("a3", "a2", "t1", "m1"),
+    ]
+    assert CLAUDE_CODE.fold(log)[1] == MessageEntry(
+        {
+            "role": "assistant",
+            "content": "1",
+            "reasoning": "hm",
+            "tool_calls": [{"id": "t1", "type": "function", "function": {"name": "Read", "arguments": "{}"}}],
+            "model": "m",
+        },
+        id="a1",
+        timestamp="2026-03-02T09:00:00Z",
+    )
+
+
+def test_an_answer_that_is_still_being_written_has_what_is_there() -> None:
+    log = [user("u1", None, "one"), answer("a1", "u1", "1", "m1"), call("a2", "a1", "t1", "m1")]
+    assert "tool_calls" not in messages(log[:2])[-1]
+    assert "tool_calls" in messages(log)[-1]
+
+
+def test_results_of_parallel_calls_follow_the_calls_in_the_order_of_the_file() -> None:
+    log = [
+        user("u1", None, "one"),
+        call("a1", "u1", "t1", "m1"),
+        call("a2", "a1", "t2", "m1"),
+        call("a3", "a2", "t3", "m1"),
+        result("r2", "a2", "t2"),
+        result("r3", "a3", "t3"),
+        result("r1", "a1", "t1"),
+        answer("a4", "r3", "done", "m2"),
+    ]
+    assert ids(log) == ["u1", "a1", "r2", "r3", "r1", "a4"]
+    assert [one["id"] for one in messages(log)[1]["tool_calls"]] == ["t1", "t2", "t3"]
+    # Whichever result came last, all calls and results that are there are shown.
+    assert ids(log[:5]) == ["u1", "a1", "r2"]
+    assert ids(log[:7]) == ["u1", "a1", "r2", "r3", "r1"]
+
+
+def test_calls_that_stand_beside_each_other_are_one_answer() -> None:
+    log = [
+        user("u1", None, "one"),
+        call("a1", "u1", "t1", "m1"),
+        call("a2", "u1", "t2", "m1"),
+        result("r1", "a1", "t1"),
+        result("r2", "a2", "t2"),
+        answer("a3", "r2", "done", "m2"),
+    ]
+    assert ids(log) == ["u1", "a1", "r1", "r2", "a3"]
+
+
+def test_several_results_in_one_record_are_several_messages() -> None:
+    blocks = [{"type": "tool_result", "tool_use_id": name, "content": name} for name in ("t1", "t2")]
+    log = [
+        user("u1", None, "one"),
+        call("a1", "u1", "t1", "m1"),
+        call("a2", "a1", "t2", "m1"),
+        user("r1", "a2", [*blocks, {"type": "text", "text": "go on"}]),
+    ]
+    assert ids(log) == ["u1", "a1", "r1", "r1/1", "r1/2"]
+    assert [message["role"] for message in messages(log)] == ["user", "assistant", "tool", "tool", "user"]
+
+
+def test_injected_context_between_a_call_and_its_result_comes_after_the_result() -> None:
+    log = [
+        user("u1", None, "one"),
+        call("a1", "u1", "t1", "m1"),
+        user("n1", "a1", "a skill", isMeta=True),
+        result("r1", "n1", "t1"),
+        answer("a2", "r1", "done", "m2"),
+    ]
+    assert ids(log) == ["u1", "a1", "r1", "n1", "a2"]
+
+
+def test_a_failed_result_says_so() -> None:
+    failed = messages(fixture("tools"))[2]
+    assert failed == {
+        "role": "tool",
+        "content": "Exit code 1\n1 failed, 3 passed",
+        "tool_call_id": "toolu_tools03",
+        "name": "Bash",
+        "is_error": True,
+    }
+
+
+def test_a_prompt_typed_while_the_model_worked_is_a_message() -> None:
+    assert {"role": "user", "content": "Keep the function short, please."} in messages(fixture("tools"))
+    notice = {"type": "queued_command", "prompt": "a task ended", "commandMode": "task-notification"}
+    assert ids([*START, other("x1", "a1", "attachment", attachment=notice)]) == ["u1", "a1"]
+
+
+def test_what_no_person_typed_is_marked() -> None:
+    log = [
+        *START,
+        user("n1", "a1", "a reminder", isMeta=True),
+        answer("e1", "n1", "API Error", "m9", isApiErrorMessage=True),
+    ]
+    assert [message.get("meta") for message in messages(log)] == [None, None, True, True]
+
+
+def test_images_are_parts() -> None:
+    prompt, _, shot = messages(fixture("images"))[:3]
+    assert prompt["content"][0] == {"type": "text", "text": "What is in this picture?"}
+    assert prompt["content"][1]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    assert [part["type"] for part in shot["content"]] == ["text", "image_url"]
+
+
+def test_copies_are_taken_once() -> None:
+    log = fixture("resumed")
+    assert ids(log) == [log[place].id for place in (3, 4, 5, 6)]
+    assert [message["content"] for message in messages(log)] == ["Say one", "One.", "Say two", "Two."]
+
+
+def test_a_compaction_shows_what_it_stands_for_and_hides_it_from_the_context() -> None:
+    log = fixture("compaction")
+    entries = CLAUDE_CODE.fold(log)
+    assert [entry.id for entry in entries] == [log[place].id for place in (0, 1, 2, 3, 5, 6, 7)]
+    compaction = entries[4]
+    assert isinstance(compaction, CompactionEntry)
+    assert (compaction.first_kept_id, compaction.tokens_before) == (log[6].id, 155025)
+    assert context(log) == [
+        f"[Conversation summary]\n{compaction.summary}",
+        "Which one is the root?",
+        "`SessionError`.",
+    ]
+
+
+def test_messages_that_a_compaction_kept_stay_in_the_context() -> None:
+    log = fixture("compaction-kept")
+    assert context(log)[1:] == [
+        "Now list the errors",
+        "There are twelve.",
+        "Which one is the root?",
+        "`SessionError`.",
+    ]
+    # Before anything follows, the summary is the end of the line; the same messages are kept.
+    assert context(log[:6])[1:] == ["Now list the errors", "There are twelve."]
+    assert len(messages(log)) == 6
+
+
+def test_a_boundary_without_a_summary_is_no_compaction_yet() -> None:
+    assert ids(fixture("compaction")[:5]) == ids(fixture("compaction")[:4])
+
+
+def test_after_two_compactions_the_last_one_counts() -> None:
+    log = [
+        *START,
+        boundary("b1", "a1"),
+        summary("s1", "b1", "first"),
+        user("u2", "s1", "two"),
+        boundary("b2", "u2"),
+        summary("s2", "b2", "second"),
+        user("u3", "s2", "three"),
+    ]
+    assert ids(log) == ["u1", "a1", "s1", "u2", "s2", "u3"]
+    assert context(log) == ["[Conversation summary]\nsecond", "three"]
+
+
+def test_a_boundary_that_names_nobody_goes_on_from_what_was_said_before() -> None:
+    log = [*START, boundary("b1", None), summary("s1", "b1", "so far"), user("u2", "s1", "two")]
+    assert ids(log) == ["u1", "a1", "s1", "u2"]
+
+
+def test_a_stored_records_id_is_the_entrys() -> None:
+    log = [Record(one.raw, one.value, id=f"commit-{place}") for place, one in enumerate(START)]
+    assert ids(log) == ["commit-0", "commit-1"]
+
+
+def test_a_record_without_a_time_takes_that_of_the_one_before() -> None:
+    log = [user("u1", None, "one", timestamp="2026-03-02T09:00:00Z"), answer("a1", "u1", "1", "m1")]
+    assert [entry.timestamp for entry in CLAUDE_CODE.fold(log)] == ["2026-03-02T09:00:00Z"] * 2
+    assert [entry.timestamp for entry in CLAUDE_CODE.fold(START)] == ["", ""]
+
+
+def test_records_of_any_shape_are_folded() -> None:
+    for message in (None, [], "text", 1, {}, {"content": 1}, {"content": [None, 1, "a", {}, {"type": 1}]}, {"id": 1}):
+        for kind in ("user", "assistant", "system", "attachment", "progress"):
+            log = [*START, record({"type": kind, "uuid": "x", "parentUuid": "a1", "message": message})]
+            assert ids(log)[:2] == ["u1", "a1"]
+            CLAUDE_CODE.view(log[-1])

@@ -1,0 +1,176 @@
+"""What holds for every format: nothing is lost, nothing depends on what follows, nothing but the bytes is looked at."""
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from transcript_files import TRANSCRIPTS, format_of, header_of, name_of, read, records_of
+
+from gitsession.model import build_context
+from gitsession.transcripts import FORMATS, recognise
+from gitsession.transcripts.stored import decode_record, encode_record
+
+every_transcript = pytest.mark.parametrize("path", TRANSCRIPTS, ids=name_of)
+any_transcript = st.sampled_from(TRANSCRIPTS)
+
+
+@every_transcript
+def test_is_recognised_as_the_format_of_its_directory(path: Path) -> None:
+    assert name_of(path).startswith(f"{format_of(path).name}/")
+
+
+@every_transcript
+def test_the_records_written_are_the_file(path: Path) -> None:
+    assert b"".join(format_of(path).write(records_of(path))) == path.read_bytes()
+
+
+@every_transcript
+def test_the_records_of_a_beginning_are_a_beginning_of_the_records(path: Path) -> None:
+    whole, content = records_of(path), path.read_bytes()
+    for end in range(0, len(content), max(1, len(content) // 400)):
+        part = [record for record in read(format_of(path), content[:end]) if not record.unfinished]
+        seen = [(record.raw, record.value, record.id) for record in part]
+        expected = [(record.raw, record.value, record.id) for record in whole[: len(part)]]
+        # The last one of the part may have lost a blank after it, which the whole file gives it.
+        assert seen[:-1] == expected[:-1]
+        assert [one[1:] for one in seen] == [one[1:] for one in expected]
+
+
+@every_transcript
+def test_every_beginning_of_the_log_has_a_conversation(path: Path) -> None:
+    one, records = format_of(path), records_of(path)
+    for end in range(len(records) + 1):
+        entries = one.fold(records[:end])
+        ids = [entry.id for entry in entries]
+        assert len(ids) == len(set(ids))
+        build_context(entries)
+
+
+@every_transcript
+def test_the_same_log_always_gives_the_same(path: Path) -> None:
+    one = format_of(path)
+    first, second = records_of(path), records_of(path)
+    assert one.fold(first) == one.fold(second)
+    assert one.abandoned(first) == one.abandoned(second)
+    assert header_of(one, path, first) == header_of(one, path, second)
+    assert [one.view(record) for record in first] == [one.view(record) for record in second]
+
+
+@every_transcript
+def test_a_stored_record_comes_back(path: Path) -> None:
+    for place, record in enumerate(records_of(path)):
+        name, back = decode_record(encode_record("any", f"record-{place}", record))
+        assert (name, back.raw, back.value, back.newline) == ("any", record.raw, record.value, record.newline)
+
+
+@every_transcript
+def test_the_header_tells_the_session_from_the_first_record(path: Path) -> None:
+    header = format_of(path).header(path, records_of(path)[0])
+    assert {"id", "created_at", "agent"} <= header.keys()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"",
+        b"\n\n",
+        b"\x89PNG\r\n\x1a\n\0\0",
+        b"# A heading\n",
+        b"[]",
+        b"{}",
+        b"[1, 2]",
+        b'{"name": "project", "messages": "none"}',
+        b'{"agentType":"Explore","description":"Count modules"}\n',
+        b'{"messages":[{"role":"user","content":"a"}]}\n{"messages":[{"role":"user","content":"b"}]}\n',
+        b'{"type":"session","version":3,"id":"a","timestamp":"2026-03-02T10:00:00Z","cwd":"/home/dev"}\n',
+        b'{"id":"a","name":"not a session"}\n{"id":"b","name":"not an entry"}\n',
+    ],
+)
+def test_what_is_no_transcript_is_not_recognised(head: bytes) -> None:
+    assert recognise(head, "some.jsonl") is None
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (
+            b'{"parentUuid":null,"sessionId":"s","type":"user","uuid":"u","message":{"role":"user","content":"',
+            "claude-code",
+        ),
+        (b'[{"role":"user","content":"', "chat"),
+        (b'{"model":"m","messages":[{"role":"user","content":"', "chat"),
+        (b'{"role":"user","content":"', "chat"),
+    ],
+)
+def test_a_first_record_longer_than_the_head_is_recognised(head: bytes, expected: str) -> None:
+    found = recognise(head + b"x" * 70_000, "some")
+    assert found is not None
+    assert found.name == expected
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
+    """Returns a transcript that something happened to, and its format."""
+    path = draw(any_transcript)
+    content = path.read_bytes()
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(content)))
+        end = draw(st.integers(start, min(len(content), start + 300)))
+        lines = content.split(b"\n")
+        line = draw(st.integers(0, len(lines) - 1))
+        match draw(st.sampled_from(["cut", "drop", "flip", "glue", "repeat", "split", "shuffle"])):
+            case "cut":
+                content = content[:start]
+            case "drop":
+                content = content[:start] + content[end:]
+            case "flip":
+                content = content[:start] + draw(st.binary(min_size=1, max_size=3)) + content[start + 1 :]
+            case "glue":
+                content = b"\n".join(lines[:line]) + b"\n".join(lines[line:])
+            case "repeat":
+                content = b"\n".join([*lines[: line + 1], *lines[line:]])
+            case "split":
+                content = content[:start] + b"\n" + content[start:]
+            case "shuffle":
+                content = b"\n".join(draw(st.permutations(lines)))
+    return format_of(path).name, content
+
+
+@given(damaged())
+def test_no_damage_loses_a_byte_or_stops_a_reader(case: tuple[str, bytes]) -> None:
+    name, content = case
+    one = FORMATS[name]
+    records = read(one, content)
+    written = b"".join(one.write(records))
+    assert written in (content, content + b"\n")
+    assert not any(record.unfinished for record in records[:-1])
+    for record in records:
+        one.view(record)
+    if records:
+        header_of(one, Path("/home/dev/some.jsonl"), records)
+    entries = one.fold(records)
+    assert all(entry.id for entry in entries)
+    known = {record.id for record in records}
+    assert all(line.last in known for line in one.abandoned(records))
+
+
+@given(st.binary(max_size=200), st.sampled_from(sorted(FORMATS)))
+def test_any_bytes_are_records(content: bytes, name: str) -> None:
+    one = FORMATS[name]
+    recognise(content, "any")
+    assert b"".join(one.write(read(one, content))) in (content, content + b"\n")
+
+
+def test_reading_goes_on_while_the_file_is_read() -> None:
+    read_so_far = []
+
+    class Watched(io.BytesIO):
+        def readline(self, size: int | None = -1, /) -> bytes:
+            read_so_far.append(line := super().readline(size))
+            return line
+
+    content = b'{"type":"user","uuid":"u","sessionId":"s","message":{}}\n' * 5
+    next(iter(FORMATS["claude-code"].read(Watched(content))))
+    assert len(read_so_far) == 1
