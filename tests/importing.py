@@ -108,6 +108,8 @@ def assert_flawless(store: Store) -> None:
     done = subprocess.run(
         ["git", "-C", store.path, "fsck", "--strict", "--full", "--no-dangling"], capture_output=True, check=False
     )
-    assert (done.returncode, done.stdout, done.stderr.replace(b"notice: HEAD points to an unborn branch (main)\n", b""))[
-        ::2
-    ] == (0, b""), done
+    assert (
+        done.returncode,
+        done.stdout,
+        done.stderr.replace(b"notice: HEAD points to an unborn branch (main)\n", b""),
+    )[::2] == (0, b""), done

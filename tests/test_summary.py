@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Git
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gitsession.summary import author, commit_message, git_time, header_message
 from gitsession.view import Part, View, view
+
+from .conftest import Git
 
 TRAILERS = "Commit-Id: c-1\nDelta: 7\nSession: s%2F1\n"
 
