@@ -19,7 +19,8 @@ from gitsession.heads import Head, heads, lost_head
 from gitsession.history import Histories
 from gitsession.layout import HEADS
 from gitsession.reading import Reader
-from gitsession.repo.files import fsync_directory, make_directory, translated, write_all
+from gitsession.repo.disk import fsync_directory
+from gitsession.repo.files import make_directory, translated, write_all
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.store import Store
 
@@ -164,7 +165,7 @@ def _keep_file(reader: Reader, repair: Repair, content: bytes | None) -> None:
     directory = reader.repository.path / OWN_DIRECTORY / "kept"
     name = f"{quote(repair.branch, safe='%')[:200]}.{time.time_ns()}"
     with translated("save the old ref"):
-        make_directory(directory, durable=True)
+        make_directory(directory, reader.repository.disk)
         _write_new(directory / name, held)
         fsync_directory(directory)
 

@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha1
+from typing import NamedTuple
 
 from gitsession.errors import Corrupt
 
@@ -24,6 +25,7 @@ _STEP = 1024 * 1024
 # A stream of stored blocks costs no compressor. A small object takes one block on disk either way, and maintenance
 # packs it properly later.
 _STORED_BELOW = 2048
+_STORED_LIMIT = 1 << 16
 _HEADER = re.compile(rb"(blob|tree|commit|tag) (0|[1-9][0-9]{0,18})\x00")
 _PERSON = re.compile(
     r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-?[0-9]{1,18}) (?P<zone>[+-][0-9]{1,18})"
@@ -35,11 +37,26 @@ def object_id(kind: str, content: bytes) -> str:
     return sha1(b"%s %d\0" % (kind.encode(), len(content)) + content, usedforsecurity=False).hexdigest()
 
 
-def deflate(data: bytes) -> bytes:
-    """Returns a zlib stream of the data, as a loose object's file holds it."""
-    if len(data) >= _STORED_BELOW:
-        return zlib.compress(data, 1)
+class GitObject(NamedTuple):
+    """An object that is to be stored: its id, its kind, and its content."""
+
+    oid: str
+    kind: str
+    content: bytes
+
+
+def git_object(kind: str, content: bytes) -> GitObject:
+    """Returns an object with its id."""
+    return GitObject(object_id(kind, content), kind, content)
+
+
+def encode_loose(made: GitObject) -> bytes:
+    """Returns the content of a loose object's file."""
+    data = b"%b %d\0%b" % (made.kind.encode(), len(made.content), made.content)
     size = len(data)
+    # Half of a tree's bytes are ids, which nothing makes shorter.
+    if size >= (_STORED_BELOW if made.kind != "tree" else _STORED_LIMIT):
+        return zlib.compress(data, 1)
     return b"\x78\x01\x01%b%b%b%b" % (
         size.to_bytes(2, "little"),
         (size ^ 0xFFFF).to_bytes(2, "little"),

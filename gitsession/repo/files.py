@@ -1,4 +1,4 @@
-"""Files and what the disk says of them: durable writes, and the one place where an OSError becomes an error of ours."""
+"""Files: read and written whole, and the one place where an OSError becomes an error of ours."""
 
 import contextlib
 import errno
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gitsession.errors import Unavailable
+from gitsession.repo.disk import Disk
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and try again",
@@ -41,17 +42,6 @@ def translated(doing: str) -> Iterator[None]:
         raise unavailable(error, doing) from error
 
 
-def fsync_directory(path: Path | str) -> None:
-    """Makes the names in a directory durable; does nothing where directories cannot be opened (Windows)."""
-    if os.name == "nt":
-        return
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
 def write_all(file: int, content: bytes) -> None:
     """Writes all of the content to an open file, however little the system takes at a time."""
     written = os.write(file, content)
@@ -80,7 +70,7 @@ def _open_plain(path: str, flags: int) -> int:
     raise OSError(errno.EINVAL, "it is no plain file", path)
 
 
-def make_directory(path: Path, *, durable: bool) -> None:
+def make_directory(path: Path, disk: Disk) -> None:
     """Makes a directory and its parents, readable as the umask says; durable with the name in the parent.
 
     Raises:
@@ -88,8 +78,7 @@ def make_directory(path: Path, *, durable: bool) -> None:
     """
     if path.is_dir():
         return
-    make_directory(path.parent, durable=durable)
+    make_directory(path.parent, disk)
     with contextlib.suppress(FileExistsError):
         path.mkdir()
-    if durable:
-        fsync_directory(path.parent)
+    disk.directory(path.parent)

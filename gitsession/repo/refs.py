@@ -14,7 +14,8 @@ from pathlib import Path
 
 from gitsession.errors import Corrupt, SessionError
 from gitsession.layout import is_ref_name
-from gitsession.repo.files import fsync_directory, make_directory, read_file, translated, unavailable, write_all
+from gitsession.repo.disk import Disk
+from gitsession.repo.files import make_directory, read_file, translated, unavailable, write_all
 from gitsession.repo.locks import take_git_lock
 
 _OID = re.compile(rb"([0-9a-f]{40})[ \t\r\n]*")
@@ -55,13 +56,14 @@ class Refs:
 
     Attributes:
         path: The git directory.
-        durable: Whether a new value is on disk before `compare_and_swap` returns.
+        disk: What makes a new value durable before `compare_and_swap` returns.
         wait: For how long git's lock on a ref is waited for, in seconds.
     """
 
-    def __init__(self, path: Path, *, durable: bool, wait: float) -> None:
+    def __init__(self, path: Path, disk: Disk, *, wait: float) -> None:
         self.path = path
-        self.durable = durable
+        self.disk = disk
+        self._root = f"{path}{os.sep}"
         self.wait = wait
         self._packed: tuple[tuple[int, int, int] | None, dict[str, str]] = (None, {})
 
@@ -73,7 +75,7 @@ class Refs:
             Unavailable: The disk could not be read.
         """
         try:
-            content = read_file(f"{self.path}{os.sep}{name}", 4096)
+            content = read_file(f"{self._root}{name}", 4096)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return self._read_packed().get(name)
         except PermissionError as error:
@@ -136,7 +138,7 @@ class Refs:
             if actual != expected:
                 raise RefMoved(name, actual)
             if expected is None:
-                self._check_free(self.path / name, name)
+                self._check_free(Path(f"{self._root}{name}"), name)
             return expected
 
         self._set(name, new, check, reason)
@@ -182,25 +184,26 @@ class Refs:
 
     def _set(self, name: str, new: str, check: Callable[[], str | None], reason: str) -> None:
         """Sets a ref under its lock, once `check` has found it as expected; `check` returns its old value."""
-        path = self.path / name
+        path = f"{self._root}{name}"
+        lock = f"{path}.lock"
         with translated(f"move the ref {name}"):
             file = self._lock(path, name)
-            lock = path.with_name(path.name + ".lock")
             try:
                 try:
                     old = check()
                     write_all(file, f"{new}\n".encode())
-                    if self.durable:
-                        os.fsync(file)
+                    self.disk.file(file)
                 finally:
                     os.close(file)
                 # The log first: a crash leaves a line for a move that did not happen, never a move without a line,
-                # so the log can tell a ref that fell back.
+                # so the log can tell a ref that fell back. Then the barrier: the ref may name the commit only when
+                # all that it reaches is on disk, and so is the ref's own content.
                 self._log(name, old or "0" * 40, new, reason)
-                lock.replace(path)
+                self.disk.barrier()
+                os.replace(lock, path)  # noqa: PTH105  # strings: the hot path
             except BaseException:
                 with suppress(OSError):
-                    lock.unlink()
+                    os.unlink(lock)  # noqa: PTH108
                 raise
             self.settle(name)
 
@@ -210,8 +213,8 @@ class Refs:
         Raises:
             OSError: The disk refuses.
         """
-        if self.durable:
-            fsync_directory((self.path / name).parent)
+        self.disk.directory(f"{self._root}{name}".rpartition("/")[0])
+        self.disk.barrier()
 
     def reflog(self, name: str) -> list[tuple[str, str]]:
         """Returns the moves that a ref's log tells of, oldest first: the old and the new object id of each."""
@@ -228,8 +231,8 @@ class Refs:
             names = set(self._loose_names(directory))
             return sorted(names.union(name for name in self._read_packed() if name.startswith(directory)))
 
-    def _lock(self, path: Path, name: str) -> int:
-        lock = path.with_name(path.name + ".lock")
+    def _lock(self, path: str, name: str) -> int:
+        lock = f"{path}.lock"
         if name.count("/") > 2:  # the directories above the others are looked at when the store is opened
             for directory in Path(name).parents:
                 for link in (self.path / directory, self.path / "logs" / directory):
@@ -238,10 +241,10 @@ class Refs:
         try:
             return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
         except FileNotFoundError:
-            make_directory(path.parent, durable=self.durable)
+            make_directory(Path(path).parent, self.disk)
             return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
         except NotADirectoryError:
-            blocker = next(p for p in reversed(path.parents) if p.is_file())
+            blocker = next(p for p in reversed(Path(path).parents) if p.is_file())
             raise RefBlocked(name, str(blocker.relative_to(self.path))) from None
 
     def _check_free(self, path: Path, name: str) -> None:
@@ -257,25 +260,25 @@ class Refs:
                 Path(directory).rmdir()  # git leaves empty directories behind, and removes them like this
 
     def _log(self, name: str, old: str, new: str, reason: str) -> None:
-        path = self.path / "logs" / name
+        path = f"{self._root}logs{os.sep}{name}"
         line = f"{old} {new} {_REFLOG_PERSON} {int(time.time())} +0000\t{reason}\n".encode()
         # A link in place of the log would lead out of the store.
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
             file = os.open(path, flags, 0o644)
         except FileNotFoundError:
-            make_directory(path.parent, durable=self.durable)
+            make_directory(Path(path).parent, self.disk)
             file = os.open(path, flags, 0o644)
-        # Not synced: the log is a second witness, and after a power cut the ref itself is the better one.
+        # Not synced by itself: the log is a second witness, and after a power cut the ref is the better one.
         try:
             os.write(file, line)
         finally:
             os.close(file)
 
     def _read_packed(self) -> dict[str, str]:
-        path = self.path / "packed-refs"
+        path = f"{self._root}packed-refs"
         try:
-            stat = path.stat()
+            stat = os.stat(path)  # noqa: PTH116  # strings: the hot path
             key = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
             if self._packed[0] == key:
                 return self._packed[1]

@@ -14,14 +14,15 @@ from gitsession.errors import Corrupt, NotAStore, Unavailable, UnsupportedFormat
 from gitsession.jsonl import FORMAT
 from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
-from gitsession.repo.files import fsync_directory, make_directory, read_file, translated, write_all
+from gitsession.repo.disk import Disk
+from gitsession.repo.files import make_directory, read_file, translated, write_all
 from gitsession.repo.gc import gc_is_running, wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, Refs
 
 # Version 0 is SHA-1 objects and refs in files by definition, whatever git's defaults become.
-_CONFIG = """\
+CONFIG = """\
 [core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -85,6 +86,7 @@ class Repository:
 
     Attributes:
         path: The git directory.
+        disk: What makes writing durable.
         objects: Its objects.
         refs: Its refs.
         locks: The locks of its writers.
@@ -94,8 +96,9 @@ class Repository:
 
     def __init__(self, path: Path, *, durable: bool, wait: float, ignores_case: bool) -> None:
         self.path = path
-        self.objects = Objects(path / "objects", durable=durable)
-        self.refs = Refs(path, durable=durable, wait=wait)
+        self.disk = Disk(path, durable=durable)
+        self.objects = Objects(path / "objects", self.disk)
+        self.refs = Refs(path, self.disk, wait=wait)
         self.locks = SessionLocks(path / OWN_DIRECTORY / "locks", wait=wait)
         self.ignores_case = ignores_case
         self.wait = wait
@@ -112,7 +115,7 @@ class Repository:
             if path.exists() and not path.is_dir():
                 raise NotAStore(str(path), "is a file; a store is a directory")
             if not path.is_dir() or _is_unfinished(path):
-                _make(path)
+                _make(path, durable=durable)
         return cls.open(path, durable=durable, wait=wait)
 
     @classmethod
@@ -239,6 +242,7 @@ class Repository:
             while gc_is_running(self.path):
                 over = wait_for_gc(self.path, deadline)
                 batch.restore()
+                self.disk.barrier()
                 if over:
                     continue
                 raise Unavailable("`git gc` has been running for too long; the commit may be lost to it: try it again")
@@ -252,22 +256,25 @@ class Repository:
         return any(item.name == HEADER_NAME.encode() for item in items)
 
 
-def _make(path: Path) -> None:
-    make_directory(path.parent, durable=True)
+def _make(path: Path, *, durable: bool) -> None:
+    disk = Disk(path, durable=durable)
+    make_directory(path.parent, disk)
     path.mkdir(mode=0o700, exist_ok=True)
     path.chmod(0o700)
+    disk.directory(path.parent)
     for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", f"{OWN_DIRECTORY}/locks"):
-        (path / directory).mkdir(parents=True, exist_ok=True)
+        make_directory(path / directory, disk)
     # HEAD last: git takes a directory without one for no repository.
-    for name, content in (("config", _CONFIG), ("HEAD", "ref: refs/heads/main\n")):
+    for name, content in (("config", CONFIG), ("HEAD", "ref: refs/heads/main\n")):
         if not (path / name).exists():
             file, temporary = tempfile.mkstemp(prefix=f"{name}.", dir=path)
             write_all(file, content.encode())
-            os.fsync(file)
+            disk.file(file)
             os.close(file)
+            disk.barrier()
             Path(temporary).replace(path / name)
-    fsync_directory(path)
-    fsync_directory(path.parent)
+    disk.directory(path)
+    disk.barrier()
 
 
 def _is_unfinished(path: Path) -> bool:
