@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitsession import Store, new_commit
-from tests.hostile import CASES
+from tests.hostile_cases import CASES
 
 SECONDS = 5.0
 MEGABYTES = 200
