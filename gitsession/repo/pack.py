@@ -40,6 +40,7 @@ class PackWriter:
         self._entries: dict[bytes, tuple[int, int]] = {}
         self._depths: dict[str, int] = {}
         self._name = ""
+        self._index_content = b""
         with translated("write to the store"):
             self._file = self._temporary.open("w+b")
             self._write_header(0)
@@ -102,14 +103,10 @@ class PackWriter:
             self._file.seek(0, os.SEEK_END)
             self._file.write(checksum)
             self._file.flush()
-            self._temporary_index.write_bytes(self._index(checksum))
-            self._name = f"pack-{checksum.hex()}"
             if self._objects.durable:
                 os.fsync(self._file.fileno())
-                with self._temporary_index.open("rb+") as index:
-                    os.fsync(index.fileno())
-            self._temporary.chmod(0o444)
-            self._temporary_index.chmod(0o444)
+            self._index_content = self._index(checksum)
+            self._name = f"pack-{checksum.hex()}"
             self._publish()
 
     def restore(self) -> None:
@@ -123,11 +120,40 @@ class PackWriter:
         return self._temporary.with_name(self._temporary.name.replace("tmp_pack", "tmp_idx"))
 
     def _publish(self) -> None:
-        for source, ending in ((self._temporary, ".pack"), (self._temporary_index, ".idx")):
-            with suppress(FileExistsError):
-                os.link(source, self._directory / (self._name + ending))
+        for source, ending, content in (
+            (self._temporary, ".pack", self._blocks),
+            (self._temporary_index, ".idx", lambda: iter([self._index_content])),
+        ):
+            while not self._link(source, self._directory / (self._name + ending)):
+                # It is the index, which is not written yet; or `git gc --prune=now` has removed the file.
+                self._write(source, content())
         if self._objects.durable:
             fsync_directory(self._directory)
+
+    @staticmethod
+    def _link(source: Path, target: Path) -> bool:
+        """Gives a file its name, if nobody has done so; tells whether it was there."""
+        try:
+            source.chmod(0o444)
+            os.link(source, target)
+        except FileExistsError:
+            return True
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _write(self, path: Path, content: Iterator[bytes]) -> None:
+        with path.open("wb") as file:
+            file.writelines(content)
+            file.flush()
+            if self._objects.durable:
+                os.fsync(file.fileno())
+
+    def _blocks(self) -> Iterator[bytes]:
+        """Yields the content of the pack, which can be read as long as it is open, whatever became of its name."""
+        self._file.seek(0)
+        while block := self._file.read(_READ_SIZE):
+            yield block
 
     def _write_header(self, count: int) -> None:
         self._file.seek(0)
@@ -135,9 +161,8 @@ class PackWriter:
 
     def _checksum(self) -> bytes:
         self._file.flush()
-        self._file.seek(0)
         total = sha1(usedforsecurity=False)
-        while block := self._file.read(_READ_SIZE):
+        for block in self._blocks():
             total.update(block)
         return total.digest()
 
