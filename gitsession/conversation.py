@@ -46,7 +46,7 @@ def message_lines(deltas: Iterable[StoredDelta]) -> list[bytes]:
     found: list[bytes] = []
     for item in _folded(deltas):
         if isinstance(item, _Line):
-            if item.text.startswith(MESSAGE_PREFIX) or isinstance(_entry(item), MessageEntry):
+            if item.text.startswith(MESSAGE_PREFIX + b"{") or isinstance(_entry(item), MessageEntry):
                 found.append(item.text)
         elif isinstance(item, MessageEntry):
             found.append(MESSAGE_PREFIX + json_text.encode(item.message) + b"}")

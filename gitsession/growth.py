@@ -12,15 +12,15 @@ from gitsession.jsonl import meta_of
 from gitsession.layout import branch_of, encode_commit_id
 from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
-from gitsession.repo.codec import object_id
+from gitsession.repo.codec import GitObject, git_object, object_id
 from gitsession.repo.repository import Move
 from gitsession.results import ImportResult, Problem
 from gitsession.revisions import resolve
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.stored import encode_record
 
-# The objects of a commit: kind, content, and the id and content of an earlier one that begins alike.
-Objects = Iterator[tuple[str, bytes, tuple[str, bytes] | None]]
+# The objects of a commit, each with an earlier one that begins alike.
+Objects = Iterator[tuple[GitObject, GitObject | None]]
 
 
 class Growth:
@@ -76,8 +76,8 @@ class Growth:
         self._oids.append(built.state.oid)
         self._new += 1
         bases = _bases(old)
-        for kind, item in built.objects:
-            yield kind, item, bases.pop(0) if kind == "tree" and bases else None
+        for made in built.objects:
+            yield made, bases.pop(0) if made.kind == "tree" and bases else None
 
     def moves(self) -> dict[str, Move]:
         """Returns the move of the branch to the last commit; after it, the growth goes on from there."""
@@ -136,13 +136,13 @@ class Growth:
         return self._oids[place]
 
 
-def _bases(old: State | None) -> list[tuple[str, bytes]]:
+def _bases(old: State | None) -> list[GitObject]:
     """Returns the trees that the next commit's begin like: bottom, middle, root."""
     if old is None or not old.tree.bottom:
         return []
     tree = old.tree
     return [
-        (object_id("tree", tree.bottom), tree.bottom),
-        (object_id("tree", tree.middle), tree.middle),
-        (tree.oid, tree.root),
+        GitObject(tree.bottom_oid, "tree", tree.bottom),
+        git_object("tree", tree.middle),
+        GitObject(tree.oid, "tree", tree.root),
     ]

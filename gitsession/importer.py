@@ -59,7 +59,7 @@ def import_transcripts(
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
             else:
-                yield from run.take(_Source(path, chosen, named=True))
+                yield from run.take(_Source(path, chosen))
         yield from run.flush()
 
 
@@ -72,7 +72,7 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
         for name in sorted(names):
             file = Path(directory, name)
             if _may_be_read(file):
-                yield from run.take(_Source(file, chosen, named=False))
+                yield from run.take(_Source(file, chosen))
     for error in closed:
         yield _unreadable(Path(error.filename), error)
     if run.taken == before and not closed:
@@ -95,11 +95,10 @@ def _unreadable(path: Path, error: OSError) -> ImportFailure:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A file that is to be imported: whether the user named it, and how often it was begun."""
+    """A file that is to be imported, and how often it was begun."""
 
     path: Path
     chosen: Format | None
-    named: bool
     attempt: int = 0
 
 
@@ -137,9 +136,7 @@ class _Import:
                 head = stream.read(HEAD_BYTES)
                 found = source.chosen or recognise(head, source.path.name)
                 if found is None:
-                    if source.named:
-                        raise UnknownTranscript(str(source.path), _looks_like(head))
-                    return
+                    raise UnknownTranscript(str(source.path), _looks_like(head))
                 self.taken += 1
                 stream.seek(0)
                 yield from self._build(source, found, stream)
@@ -199,8 +196,8 @@ class _Import:
             if record.unfinished:
                 growth.unfinished = True
                 break
-            for kind, content, base in growth.add(record):
-                self._batch.add(kind, content, base)
+            for made, base in growth.add(record):
+                self._batch.add(made, base)
             if self._is_full():
                 self._moves |= growth.moves()
                 yield from self.flush()

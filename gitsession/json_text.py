@@ -37,6 +37,18 @@ def decode(text: bytes | str) -> Any:
         raise ValueError("it nests too deeply") from error
 
 
+def decode_first(text: str, start: int) -> tuple[Any, int]:
+    """Returns the strict JSON value that begins at a place of a text, and the place after it.
+
+    Raises:
+        ValueError: None begins there.
+    """
+    try:
+        return _decoder.raw_decode(text, start)
+    except RecursionError as error:
+        raise ValueError("it nests too deeply") from error
+
+
 def encode(value: Any, what: str = "the message") -> bytes:
     """Returns the JSON text of a value, UTF-8 on one line.
 
@@ -72,8 +84,8 @@ def _fault(value: Any, path: str, depth: int = 0) -> str | None:
         case None | bool():
             return None
         case int():
-            digits = value.bit_length() * 0.30103
-            return f"{path} is an integer of more than {MAX_INTEGER_DIGITS} digits" if digits > 4299 else None
+            long = abs(value) >= 10**MAX_INTEGER_DIGITS
+            return f"{path} is an integer of more than {MAX_INTEGER_DIGITS} digits" if long else None
         case float():
             return f"{path} is {value}, which is no JSON" if value - value != 0 else None
         case str():

@@ -1,7 +1,7 @@
 """Entries and headers as JSON text: what stands in the blobs of a session."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from gitsession import json_text
@@ -19,6 +19,9 @@ FORMAT = 1  # the version of the layout: paths, blobs, what a commit may change
 TEXT = 1  # the version of the commit's text, which is a part of the object ids
 RECORD_TYPE = "gitsession/record"
 
+# The largest header. It is read for every list, so it must stay cheap whoever wrote it.
+MAX_HEADER_BYTES = 1024 * 1024
+
 _META_FIELDS = tuple(field.name for field in fields(SessionMeta) if field.name != "extra")
 
 
@@ -26,7 +29,8 @@ def encode_entry(entry: SessionEntry) -> bytes:
     """Returns an entry as one line of JSON, without its line end.
 
     Raises:
-        InvalidCommit: It is no JSON, its message is still streaming, or its type is reserved.
+        InvalidCommit: It is no JSON, its message is still streaming, its type is reserved, or it would not come back
+            equal: a field has the wrong type, or stands in `extra` again.
     """
     match entry:
         case MessageEntry():
@@ -35,14 +39,26 @@ def encode_entry(entry: SessionEntry) -> bytes:
             known = {"type": "compaction", "summary": entry.summary, "first_kept_id": entry.first_kept_id}
             known["tokens_before"] = entry.tokens_before
         case UnknownEntry():
+            if not isinstance(entry.value, dict):
+                raise InvalidCommit(f"the entry is no JSON object but {type(entry.value).__name__}")
             if entry.value.get("type") == RECORD_TYPE:
                 raise InvalidCommit(f"the entry type {RECORD_TYPE!r} is reserved for imports")
-            return json_text.encode_object(entry.value, "the entry")
+            # Without an id of its own it would load with one that is made from the commit's.
+            value = entry.value if "id" in entry.value else entry.value | {"id": entry.id}
+            return _same(replace(entry, value=value), value)
         case _:
             raise InvalidCommit(f"an entry is expected, not {type(entry).__name__}")
     known |= {"id": entry.id, "parent_id": entry.parent_id, "timestamp": entry.timestamp}
     known = {key: value for key, value in known.items() if value is not None}
-    return json_text.encode_object(known | dict(entry.extra), "the entry")
+    return _same(entry, known | dict(entry.extra))
+
+
+def _same(entry: SessionEntry, value: dict[str, Any]) -> bytes:
+    """Returns the text of an entry's JSON after a look at whether it would load as this entry."""
+    text = json_text.encode_object(value, "the entry")
+    if entry_of(value, default_id=entry.id, default_timestamp=lambda: entry.timestamp) != entry:
+        raise InvalidCommit("the entry would not come back equal: a field has the wrong type, or is there twice")
+    return text
 
 
 def decode_entry(line: bytes, *, default_id: str, default_timestamp: Callable[[], str]) -> SessionEntry:
@@ -94,6 +110,30 @@ def message_line(message: Mapping[str, Any], place: int) -> bytes:
     return MESSAGE_PREFIX + json_text.encode_object(_finished(message), f"messages[{place}]") + b"}"
 
 
+def committed_line(line: bytes, place: int) -> bytes:
+    """Returns the line of a message that was read from a session, or from JSON text, and is committed to another.
+
+    The message's text is kept byte for byte; what stood around it, such as the id of its entry, is not.
+
+    Raises:
+        InvalidCommit: It is still streaming.
+        Corrupt: The line is no message entry.
+    """
+    text = line.decode("utf-8")
+    start = len(MESSAGE_PREFIX)
+    try:
+        if line.startswith(MESSAGE_PREFIX):
+            message, end = json_text.decode_first(text, start)
+        else:
+            message, end = json_text.decode(text)["message"], -1
+    except (ValueError, KeyError, TypeError) as error:
+        raise Corrupt(f"a stored message cannot be read: {error}") from error
+    _finished(message)
+    if end < 0:
+        return message_line(message, place)
+    return line if end == len(text) - 1 else MESSAGE_PREFIX + text[start:end].encode() + b"}"
+
+
 def _finished(message: Any) -> Any:
     if isinstance(message, dict) and message.get("streaming") is True:
         raise InvalidCommit("the message is still streaming; only finished messages are stored")
@@ -133,10 +173,20 @@ def encode_header(meta: SessionMeta, tag: str) -> bytes:
     """Returns the bytes of `session.json`.
 
     Raises:
-        InvalidCommit: A field of the header is no JSON.
+        InvalidCommit: A field of the header is no JSON, has the wrong type, or stands in `extra` again; or the header
+            is too large.
     """
-    value = {"format": FORMAT, "text": TEXT, "tag": tag, "meta": meta_value(meta)}
-    return json_text.encode(value, "the header") + b"\n"
+    known = meta_value(meta)
+    text = json_text.encode({"format": FORMAT, "text": TEXT, "tag": tag, "meta": known}, "the header") + b"\n"
+    if len(text) > MAX_HEADER_BYTES:
+        raise InvalidCommit(f"the header has {len(text):,} bytes; the limit is {MAX_HEADER_BYTES:,}")
+    try:
+        same = meta_of(known) == meta
+    except Corrupt as error:
+        raise InvalidCommit(str(error)) from error
+    if not same:
+        raise InvalidCommit("the header would not come back equal: a field is there twice")
+    return text
 
 
 def decode_header(data: bytes, *, where: str) -> tuple[SessionMeta, str]:

@@ -7,7 +7,7 @@ of the log holds: a message, a compaction, or a kind that this version does not 
 import secrets
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import eq
@@ -91,6 +91,15 @@ class Messages(Sequence[Message]):
         """The message entries as they are stored: JSON texts without their line ends."""
         return self._lines
 
+    @property
+    def texts(self) -> tuple[bytes, ...]:
+        """The JSON texts of the messages, byte for byte as they are stored.
+
+        Raises:
+            Corrupt: A stored text is no message entry.
+        """
+        return tuple(_message_text(line) or json_text.encode(self[place]) for place, line in enumerate(self._lines))
+
     @overload
     def __getitem__(self, place: int) -> Message: ...
     @overload
@@ -114,6 +123,10 @@ class Messages(Sequence[Message]):
     def __len__(self) -> int:
         return len(self._lines)
 
+    def __iter__(self) -> Iterator[Message]:
+        for place in range(len(self._lines)):
+            yield self[place]
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Messages) and len(self) == len(other) and all(map(eq, self._lines, other._lines)):
             return True
@@ -128,6 +141,17 @@ class Messages(Sequence[Message]):
 
     def __repr__(self) -> str:
         return f"Messages({list(self)!r})"
+
+
+def _message_text(line: bytes) -> bytes | None:
+    """Cuts the text of the message out of a message entry; None where the message is not its first field."""
+    if not line.startswith(MESSAGE_PREFIX):
+        return None
+    try:
+        text = line.decode("utf-8")
+        return text[len(MESSAGE_PREFIX) : json_text.decode_first(text, len(MESSAGE_PREFIX))[1]].encode()
+    except ValueError as error:
+        raise Corrupt(f"a stored message cannot be read: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,13 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from gitsession import Store
 
 # On a build machine the same examples run every time; `HYPOTHESIS_PROFILE=thorough pytest` looks further.
 settings.register_profile("ci", derandomize=True, database=None, deadline=None, max_examples=100, print_blob=True)
@@ -39,12 +43,20 @@ def store_path(tmp_path: Path) -> Path:
     return tmp_path / "store.git"
 
 
+@pytest.fixture
+def store(store_path: Path) -> "Store":
+    """Returns a new store that does not wait for the disk."""
+    from gitsession import Store  # noqa: PLC0415  # libgit2 is imported only after the configuration is cut off
+
+    return Store.init(store_path, durable=False)
+
+
 Git = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
 def git() -> Git:
-    """Returns a function that runs git and returns what it prints; `check=True` turns a failure into an error."""
+    """Returns a function that runs git and returns what it prints; a failure of git fails the test."""
 
     def run(*arguments: str | Path, cwd: Path | None = None, stdin: str = "") -> str:
         done = subprocess.run(

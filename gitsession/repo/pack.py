@@ -13,8 +13,8 @@ from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
 
-from gitsession.repo.codec import object_id
-from gitsession.repo.files import fsync_directory, translated
+from gitsession.repo.codec import GitObject
+from gitsession.repo.files import translated
 from gitsession.repo.objects import Objects
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
@@ -34,7 +34,7 @@ class PackWriter:
         Raises:
             Unavailable: The disk refuses.
         """
-        self._objects = objects
+        self._disk = objects.disk
         self._directory = objects.path / "pack"
         self._temporary = self._directory / f"tmp_pack_{os.getpid()}_{id(self):x}"
         self._entries: dict[bytes, tuple[int, int]] = {}
@@ -60,34 +60,33 @@ class PackWriter:
         """How many bytes were written."""
         return self._file.tell()
 
-    def add(self, kind: str, content: bytes, base: tuple[str, bytes] | None = None) -> str:
-        """Adds an object and returns its id.
+    def add(self, made: GitObject, base: GitObject | None = None) -> None:
+        """Adds an object.
 
         Args:
-            kind: What it is.
-            content: Its content.
-            base: The id and the content of an object that begins like it and was added before, where there is one.
+            made: The object.
+            base: One that begins like it and was added before, where there is one.
 
         Raises:
             Unavailable: The disk refuses.
         """
-        oid = object_id(kind, content)
-        name = bytes.fromhex(oid)
+        name = bytes.fromhex(made.oid)
         if name in self._entries:
-            return oid
+            return
         offset = self._file.tell()
-        depth = self._depths.get(base[0], _MAX_DEPTH) if base else _MAX_DEPTH
-        if base is not None and depth < _MAX_DEPTH and (delta := _delta(base[1], content)) is not None:
-            back = offset - self._entries[bytes.fromhex(base[0])][0]
+        content = made.content
+        depth = self._depths.get(base.oid, _MAX_DEPTH) if base else _MAX_DEPTH
+        if base is not None and depth < _MAX_DEPTH and (delta := _delta(base.content, content)) is not None:
+            back = offset - self._entries[bytes.fromhex(base.oid)][0]
             entry = _entry_header(_OFS_DELTA, len(delta)) + _offset(back) + zlib.compress(delta, 1)
-            self._depths[oid] = depth + 1
+            self._depths[made.oid] = depth + 1
         else:
-            entry = _entry_header(_KINDS[kind], len(content)) + zlib.compress(content, 6)
-            self._depths[oid] = 0
+            entry = _entry_header(_KINDS[made.kind], len(content)) + zlib.compress(content, 6)
+            if made.kind == "tree":
+                self._depths[made.oid] = 0
         with translated("write to the store"):
             self._file.write(entry)
         self._entries[name] = (offset, zlib.crc32(entry))
-        return oid
 
     def store(self) -> None:
         """Finishes the pack and names it, the index last: it is whole before anybody can see it.
@@ -103,10 +102,11 @@ class PackWriter:
             self._file.seek(0, os.SEEK_END)
             self._file.write(checksum)
             self._file.flush()
-            if self._objects.durable:
-                os.fsync(self._file.fileno())
             self._index_content = self._index(checksum)
             self._name = f"pack-{checksum.hex()}"
+            self._disk.file(self._file.fileno())
+            self._write(self._temporary_index, iter([self._index_content]))
+            self._disk.barrier()
             self._publish()
 
     def restore(self) -> None:
@@ -120,37 +120,20 @@ class PackWriter:
         return self._temporary.with_name(self._temporary.name.replace("tmp_pack", "tmp_idx"))
 
     def _publish(self) -> None:
-        for source, ending, content in (
-            (self._temporary, ".pack", self._blocks),
-            (self._temporary_index, ".idx", lambda: iter([self._index_content])),
-        ):
-            while not self._link(source, self._directory / (self._name + ending)):
-                # It is the index, which is not written yet; or `git gc --prune=now` has removed the file.
-                self._write(source, content())
-        if self._objects.durable:
-            fsync_directory(self._directory)
-
-    @staticmethod
-    def _link(source: Path, target: Path) -> bool:
-        """Gives a file its name, if nobody has done so; tells whether it was there."""
-        try:
-            source.chmod(0o444)
-            os.link(source, target)
-        except FileExistsError:
-            return True
-        except FileNotFoundError:
-            return False
-        return True
+        for source, ending in ((self._temporary, ".pack"), (self._temporary_index, ".idx")):
+            while not _link(source, self._directory / (self._name + ending)):
+                # `git gc --prune=now` removes temporary files, those in use as well; an open file can still be read.
+                self._write(source, self._blocks() if source is self._temporary else iter([self._index_content]))
+                self._disk.barrier()
+        self._disk.directory(self._directory)
 
     def _write(self, path: Path, content: Iterator[bytes]) -> None:
         with path.open("wb") as file:
             file.writelines(content)
             file.flush()
-            if self._objects.durable:
-                os.fsync(file.fileno())
+            self._disk.file(file.fileno())
 
     def _blocks(self) -> Iterator[bytes]:
-        """Yields the content of the pack, which can be read as long as it is open, whatever became of its name."""
         self._file.seek(0)
         while block := self._file.read(_READ_SIZE):
             yield block
@@ -192,6 +175,18 @@ class PackWriter:
             offsets.append(offset)
         yield struct.pack(f">{len(offsets)}I", *offsets) + struct.pack(f">{len(far)}Q", *far)
         yield checksum
+
+
+def _link(source: Path, target: Path) -> bool:
+    """Gives a file its name, unless that is taken; returns False where the file is gone."""
+    try:
+        source.chmod(0o444)
+        os.link(source, target)
+    except FileExistsError:
+        return True
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _entry_header(kind: int, size: int) -> bytes:

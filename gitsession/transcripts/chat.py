@@ -17,7 +17,7 @@ from gitsession.parts import Part
 from gitsession.transcripts import json_array, records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.fields import one_line, text, time
-from gitsession.transcripts.normal import damaged, titled_by_prompt
+from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
 from gitsession.view import View, view
 
 _KEY = "messages"
@@ -136,4 +136,5 @@ CHAT = Format(
     fold=_fold,
     abandoned=_abandoned,
     write=records.join,
+    outline=bare,
 )

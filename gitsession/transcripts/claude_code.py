@@ -12,7 +12,7 @@ from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_fold import fold
-from gitsession.transcripts.claude_records import CHAIN, KINDS, describe, prompt, show
+from gitsession.transcripts.claude_records import CHAIN, KINDS, describe, outline, prompt, show
 from gitsession.transcripts.fields import changed, mapping, one_line, text
 
 # Where a title comes from, the weakest first: what a person chose stands against what was made up for them.
@@ -109,5 +109,6 @@ CLAUDE_CODE = Format(
     fold=fold,
     abandoned=_abandoned,
     write=records.join,
+    outline=outline,
     places=("~/.claude/projects",),
 )

@@ -5,6 +5,7 @@ expects a field to be there or to have the right type, and a kind that is not kn
 """
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from gitsession.blocks import flat_text
@@ -35,6 +36,13 @@ KINDS = {
     "content-replacement": "replacements",
     "worktree-state": "worktreeSession",
 }
+
+# What the tree of records is made of.
+_TREE = (
+    *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "promptId", "timestamp"),
+    *("isSidechain", "teamName", "isMeta", "isApiErrorMessage"),
+)
+_OUTLINED = 500
 
 # What the agent writes into the user's mouth begins like this.
 _INJECTED = re.compile(
@@ -122,6 +130,17 @@ def model(value: dict[str, Any]) -> str:
     """Returns the model that spoke in an assistant record; "" where the agent itself did."""
     name = text(value.get("message"), "model")
     return "" if name == "<synthetic>" else name
+
+
+def outline(record: Record) -> Record:
+    """Returns a record with what tells its place in the tree, and the beginning of a prompt, but not its contents."""
+    value = record.value
+    if not isinstance(value, dict) or text(value, "type") not in CHAIN:
+        return replace(record, raw=b"", value=None)
+    said = prompt(value)[:_OUTLINED]
+    kept = {key: value[key] for key in _TREE if key in value}
+    kept["message"] = {"id": text(value.get("message"), "id"), "content": said}
+    return replace(record, raw=b"", value=kept)
 
 
 def show(record: Record) -> View:

@@ -6,6 +6,7 @@ assistant, system, tool), `content` (a string, or a list of text and image parts
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gitsession.model import Message
@@ -146,6 +147,11 @@ def damaged(record: Record) -> View:
     """Returns a record without a proper value for reading: what its bytes look like."""
     words = record.raw[:_SHOWN_OF_DAMAGED].decode("utf-8", "replace").strip()
     return View("meta", (Part("text", f"not a record: {words}" if words else "blank line"),))
+
+
+def bare(record: Record) -> Record:
+    """Returns a record without its contents: the outline in a format where no line is ever abandoned."""
+    return replace(record, raw=b"", value=None)
 
 
 def titled_by_prompt(header: Mapping[str, Any], message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -23,12 +23,11 @@ def encode_record(format_name: str, commit_id: str, record: Record) -> bytes:
     Args:
         format_name: The transcript format.
         commit_id: The id that the record is committed under.
-        record: The record; what is not one line of JSON (`value` None, several lines, a BOM or a comma around it) is
-            stored as a string.
+        record: The record; `value` None, or a text of several lines, is stored as a string.
     """
     timestamp = b"" if record.timestamp is None else b',"timestamp":' + json_text.encode(record.timestamp)
     eol = b"" if record.newline else b',"eol":""'
-    if record.value is None or b"\n" in record.raw or not _is_json(record.raw):
+    if record.value is None or not _is_one_text(record.raw):
         body = b'"text":' + json_text.encode(record.raw.decode("utf-8", "surrogateescape"), "the record")
     else:
         body = b'"record":' + record.raw
@@ -64,6 +63,7 @@ def decode_record(line: bytes) -> tuple[str, Record]:
     return name, Record(body, value, 0, record_id, timestamp, newline=match[4] is None)
 
 
-def _is_json(raw: bytes) -> bool:
-    """Tells whether bytes that `parse` found a value in are JSON as they are, with nothing but blanks around it."""
-    return raw.lstrip(b" \t\r")[:1] not in (b",", b"\xef") and raw.rstrip(b" \t\r")[-1:] != b","
+def _is_one_text(raw: bytes) -> bool:
+    """Tells whether bytes that hold a JSON value hold nothing else, no byte order mark and no comma, on one line."""
+    core = raw.strip(b" \t\r")
+    return b"\n" not in raw and not core.startswith((b"\xef\xbb\xbf", b",")) and not core.endswith(b",")

@@ -54,4 +54,6 @@ def ids(log: list[Record]) -> list[str]:
 
 def left(log: list[Record]) -> list[tuple[str, str | None]]:
     """Returns where the abandoned lines ended, and where they began."""
-    return [(line.last, line.at) for line in CLAUDE_CODE.abandoned(log)]
+    lines = CLAUDE_CODE.abandoned(log)
+    assert lines == CLAUDE_CODE.abandoned([CLAUDE_CODE.outline(one) for one in log])
+    return [(line.last, line.at) for line in lines]

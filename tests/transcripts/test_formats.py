@@ -49,6 +49,12 @@ def test_every_beginning_of_the_log_has_a_conversation(path: Path) -> None:
 
 
 @every_transcript
+def test_the_outlines_tell_the_abandoned_lines(path: Path) -> None:
+    one, records = format_of(path), records_of(path)
+    assert one.abandoned([one.outline(record) for record in records]) == one.abandoned(records)
+
+
+@every_transcript
 def test_the_same_log_always_gives_the_same(path: Path) -> None:
     one = format_of(path)
     first, second = records_of(path), records_of(path)

@@ -1,0 +1,1 @@
+"""One module a command, loaded when the command is run."""

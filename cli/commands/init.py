@@ -1,0 +1,20 @@
+"""`gitsession init`."""
+
+from .. import options
+from ..output import write, write_json
+from ..text import one_line
+
+
+@options.command("init", examples=("gitsession init", "gitsession init --store ./sessions.git"))
+def command(settings: options.Settings) -> None:
+    """Make the store.
+
+    Where there is a store already, nothing changes. Other commands that write make the store themselves. Only you can
+    read a new store. With --json: path, created.
+    """
+    created = not settings.path.exists()
+    path = str(settings.make().path)
+    if settings.json:
+        write_json([{"path": path, "created": created}])
+    else:
+        write([f"{'Made the store' if created else 'There is a store already:'} {one_line(path)}"])

@@ -1,0 +1,28 @@
+"""`gitsession log`."""
+
+from itertools import islice
+
+from .. import options
+from ..output import columns, log_json, log_line, write, write_json
+
+
+@options.command(
+    "log", examples=("gitsession log fix-login", "gitsession log fix-login -n 5", "gitsession log fix-login --at '#2'")
+)
+@options.session
+@options.at
+@options.limit
+def command(settings: options.Settings, session: str, at: str | None, limit: int | None) -> None:
+    """List the commits of a session, the latest first.
+
+    One line each: the number of its delta, the beginning of its git object id, its time, who spoke, what was said. All
+    but the last two can be given as REV. With --json: oid, parent_oid, delta, commit_id, who, author, subject, body,
+    time.
+    """
+    store = settings.open()
+    entries = islice(store.log(store.find(session), at=at), limit)
+    if settings.json:
+        write_json(map(log_json, entries))
+    else:
+        room = columns()
+        write(log_line(entry, room) for entry in entries)

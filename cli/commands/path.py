@@ -1,0 +1,17 @@
+"""`gitsession path`."""
+
+from .. import options
+from ..output import write_bytes, write_json
+
+
+@options.command("path", examples=("gitsession path", 'git -C "$(gitsession path)" count-objects'))
+def command(settings: options.Settings) -> None:
+    """Print the path of the store.
+
+    It is a bare git repository, for any tool that knows git. With --json: path.
+    """
+    path = settings.existing_path().absolute()
+    if settings.json:
+        write_json([{"path": str(path)}])
+    else:
+        write_bytes([bytes(path) + b"\n"])

@@ -1,0 +1,111 @@
+"""A conversation for reading: who speaks when, with long output folded."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gitsession import CompactionEntry, MessageEntry, Part, SessionEntry, SessionInfo, View, view
+
+from .output import COLOURS, local_time, style
+from .text import clip, count, harmless, one_line, size
+
+# What is shown of a part before it is folded: so many lines, and so many columns of each line.
+FOLDED_LINES = 10
+FOLDED_COLUMNS = 400
+# Prose is what people came to read, so it is folded only where somebody pasted a file.
+PROSE_LINES = 100
+PROSE_COLUMNS = 10_000
+INDENT = "  "
+
+
+def seen(entry: SessionEntry) -> View:
+    """Returns an entry of any kind as a person sees it."""
+    match entry:
+        case MessageEntry():
+            return view(entry.message)
+        case CompactionEntry():
+            return View("meta", (Part("text", f"[Conversation summary]\n{entry.summary}"),))
+        case _:
+            return View("meta", (Part("other", json.dumps(entry.value, ensure_ascii=False)),))
+
+
+def title_lines(info: SessionInfo) -> Iterator[str]:
+    """Yields what there is to say of a session above its conversation."""
+    yield style(one_line(info.title or info.id), bold=True)
+    facts = [info.id if info.title else "", info.agent or "", count(info.deltas, "delta")]
+    if info.parent_session:
+        facts.append(f"from {info.parent_session}")
+    if last := local_time(info.updated_at):
+        facts.append(f"last activity {last}")
+    yield style(one_line(", ".join(filter(None, facts))), dim=True)
+
+
+def entry_lines(entry: SessionEntry, *, full: bool) -> Iterator[str]:
+    """Yields the lines of one entry: a heading that says who speaks, and what is said, set in."""
+    spoken = seen(entry)
+    who = style(spoken.who, fg=COLOURS.get(spoken.who), bold=True)
+    tools = dict.fromkeys(part.name for part in spoken.parts if part.kind == "tool_result")
+    facts = [one_line(spoken.model or ""), *map(one_line, tools), local_time(entry.timestamp)]
+    yield ""
+    yield "  ".join([who, *(style(fact, dim=True) for fact in facts if fact)])
+    for part in spoken.parts:
+        yield from _part_lines(part, full=full)
+
+
+def _part_lines(part: Part, *, full: bool) -> Iterator[str]:
+    """Yields a part as lines that tell what kind it is, also without colour."""
+    body = _folded(part, full=full)
+    match part.kind:
+        case "text":
+            yield from ((INDENT + line).rstrip() for line in body)
+        case "tool_call":
+            yield from _led(f"{INDENT}> {style(one_line(part.name), fg='yellow')} ", f"{INDENT}> ", body)
+        case "tool_result":
+            mark = style("! ", fg="red") if part.error else "| "
+            if part.error:
+                yield f"{INDENT}{mark}{style('failed', fg='red')}"
+            yield from (f"{INDENT}{mark}{line}" for line in body)
+        case kind:
+            label = style(f"({kind}) ", dim=True)
+            yield from _led(INDENT + label, INDENT, (style(line, dim=True) for line in body))
+
+
+def _led(first: str, other: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yields the lines, the first one after another beginning than the rest."""
+    for place, line in enumerate(lines):
+        yield (other if place else first) + line
+
+
+def _folded(part: Part, *, full: bool) -> list[str]:
+    """Returns the lines of a part that are shown, the last one telling how much is not."""
+    lines = harmless(part.text).strip("\n").split("\n")
+    if full:
+        return lines
+    prose = part.kind == "text"
+    most, room = (PROSE_LINES, PROSE_COLUMNS) if prose else (FOLDED_LINES, FOLDED_COLUMNS)
+    # One line more is as long as the note that would stand for it.
+    shown = lines if len(lines) <= most + 1 else lines[:most]
+    cut = [clip(line, room) for line in shown]
+    if cut == lines:
+        return lines
+    hidden = len(lines) - len(shown)
+    what = count(hidden, "more line") if hidden else "long lines cut"
+    return [
+        *cut,
+        style(f"... {what}, {size(len(part.text.encode('utf-8', 'replace')))} in all; --full shows it", dim=True),
+    ]
+
+
+def entry_json(entry: SessionEntry) -> dict[str, Any]:
+    """Returns an entry as its JSON object, whose keys are stable."""
+    spoken = seen(entry)
+    return {
+        "id": entry.id,
+        "timestamp": entry.timestamp,
+        "who": spoken.who,
+        "model": spoken.model,
+        "parts": [
+            {"kind": part.kind, "text": part.text, "name": part.name, "id": part.id, "error": part.error}
+            for part in spoken.parts
+        ],
+    }

@@ -1,0 +1,160 @@
+"""The entry of the command: finds the command that is asked for, runs it, and turns what goes wrong into an exit code.
+
+Commands are loaded when they are run, and the library with them, so that the help and the completion are there at
+once.
+"""
+
+import importlib
+import keyword
+import os
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import NoReturn
+
+import click
+
+from .options import Command, common
+from .output import close_stdout, note, prepare_streams
+
+# The commands by what they are for, each with its line in the help (a test keeps it equal to the command's own).
+COMMANDS: Mapping[str, Mapping[str, str]] = {
+    "Store": {
+        "init": "Make the store.",
+        "path": "Print the path of the store.",
+        "git": "Run git on the store.",
+        "verify": "Check everything that is stored.",
+    },
+    "Read": {
+        "list": "List the sessions, the latest first.",
+        "show": "Show the conversation of a session.",
+        "log": "List the commits of a session, the latest first.",
+        "diff": "Compare two sessions.",
+        "export": "Write a session to stdout.",
+    },
+    "Write": {
+        "import": "Import transcripts of coding agents.",
+        "new": "Make a new, empty session.",
+        "append": "Add messages to a session.",
+        "fork": "Make a session that goes on from another.",
+    },
+}
+
+
+class Commands(click.Group):
+    """The commands, each in a module of its own that is loaded on demand."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # the signature is click's
+        """Returns the names of all commands."""
+        return sorted(name for section in COMMANDS.values() for name in section)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Command | None:
+        """Returns the command of a name, or None."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = cmd_name + "_" if keyword.iskeyword(cmd_name) else cmd_name
+        command = importlib.import_module(f".commands.{module}", __package__).command
+        return command if isinstance(command, Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Writes the commands by what they are for, without loading them."""
+        for title, section in COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([*section.items()])
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        from importlib.metadata import version  # noqa: PLC0415  # slow, and seldom asked for
+
+        click.echo(f"gitsession {version('gitsession')}")
+        context.exit()
+
+
+@click.group(
+    cls=Commands,
+    params=[
+        *common(environment=True),
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="Show the version.",
+        ),
+    ],
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Run `gitsession COMMAND --help` for more about a command, with examples.",
+)
+def gitsession() -> None:
+    """Keep the sessions of AI agents in git: one branch a session, one commit a step."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs a command line and returns its exit code; what it prints has been written when it returns."""
+    try:
+        context = gitsession.make_context("gitsession", [*arguments] or ["--help"])
+        with context:
+            # NO_COLOR (https://no-color.org) holds for whatever click prints itself.
+            context.color = False if os.environ.get("NO_COLOR") else None
+            gitsession.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        sys.stdout.flush()
+        return done.exit_code
+    except BrokenPipeError:
+        # Whoever read has enough. 141 is what a shell reports of a program that SIGPIPE ended, as git would be.
+        close_stdout()
+        return 141
+    except (KeyboardInterrupt, click.Abort):
+        close_stdout()
+        note("gitsession: interrupted")
+        return 130
+    except _reported() as error:
+        from .errors import report  # noqa: PLC0415  # see `_reported`
+
+        close_stdout()
+        return report(error, as_json=_wants_json(arguments))
+    return 0
+
+
+def _reported() -> tuple[type[Exception], ...]:
+    """Returns the errors that are told by `report`; it is called, and loads the library, when one was raised."""
+    from .errors import REPORTED  # noqa: PLC0415  # the library takes longer to load than the help to print
+
+    return REPORTED
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether `--json` was given, also on a command line that could not be parsed."""
+    own = [*arguments]
+    for end in ("--", "git"):
+        own = own[: own.index(end)] if end in own else own
+    return "--json" in own
+
+
+def _tell_unexpected(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Tells an error that nobody foresaw on one line, as `sys.excepthook`."""
+    if os.environ.get("GITSESSION_TRACEBACK"):
+        sys.__excepthook__(kind, error, trace)
+    elif issubclass(kind, KeyboardInterrupt):
+        note("gitsession: interrupted")
+    else:
+        note(f"gitsession: internal error: {kind.__name__}: {error}; GITSESSION_TRACEBACK=1 shows where, please report")
+
+
+def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Tells a warning on one line, as `warnings.showwarning`."""
+    note(f"gitsession: warning: {message}")
+
+
+def main() -> NoReturn:
+    """Runs the command line of this process, and ends it."""
+    sys.excepthook = _tell_unexpected
+    warnings.showwarning = _tell_warning
+    if "_GITSESSION_COMPLETE" in os.environ:
+        gitsession(prog_name="gitsession")
+    prepare_streams()
+    sys.exit(run(sys.argv[1:]))

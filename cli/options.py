@@ -1,0 +1,140 @@
+"""What the commands have in common: the options that each takes, examples in the help, and the way to the store."""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
+
+import click
+
+from .location import default_store
+
+if TYPE_CHECKING:
+    from gitsession import Store
+
+P = ParamSpec("P")
+
+
+@dataclass(slots=True)
+class Settings:
+    """What was said before any command: which store, and how to print.
+
+    Attributes:
+        store: The path that `--store` or GITSESSION_STORE names; None for the user's own store.
+        json: Whether JSON is printed, and errors are.
+    """
+
+    store: str | None = None
+    json: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The path of the store, whether it is there or not."""
+        return default_store() if self.store is None else Path(self.store)
+
+    def existing_path(self) -> Path:
+        """Returns the path of the store.
+
+        Raises:
+            NotAStore: There is nothing.
+        """
+        if self.path.exists():
+            return self.path
+        from gitsession import NotAStore  # noqa: PLC0415  # the library takes longer to load than the help to print
+
+        where = "" if self.store is None else f" --store {shlex.quote(self.store)}"
+        raise NotAStore(str(self.path), f"there is no store; `gitsession{where} init` makes one")
+
+    def open(self) -> "Store":
+        """Opens the store for reading, or for writing to what is there."""
+        from gitsession import Store  # noqa: PLC0415  # as above
+
+        return Store.open(self.existing_path())
+
+    def make(self) -> "Store":
+        """Opens the store for writing, and makes it if there is none."""
+        from gitsession import Store  # noqa: PLC0415  # as above
+
+        return Store.init(self.path)
+
+
+def _set_store(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    settings = context.ensure_object(Settings)
+    if value is not None:
+        settings.store = value
+
+
+def _set_json(context: click.Context, _: click.Parameter, value: bool) -> None:
+    settings = context.ensure_object(Settings)
+    settings.json = settings.json or value
+
+
+def common(*, environment: bool = False) -> list[click.Parameter]:
+    """Returns the options that stand before a command as well as after it.
+
+    Args:
+        environment: Whether the environment is asked too: by the outermost alone, so that what is said there wins.
+    """
+    return [
+        click.Option(
+            ["--store"],
+            metavar="PATH",
+            envvar="GITSESSION_STORE" if environment else None,
+            show_envvar=environment,
+            expose_value=False,
+            callback=_set_store,
+            help="The store: a bare git repository. By default the one in your data directory.",
+        ),
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set_json,
+            help="Print JSON, one object a line; errors too, on stderr.",
+        ),
+    ]
+
+
+class Command(click.Command):
+    """A command whose help ends with examples.
+
+    Attributes:
+        examples: Command lines that work as they stand, given the sessions that they name.
+    """
+
+    examples: tuple[str, ...] = ()
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the examples, each on one line however long it is."""
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"  {example}\n" for example in self.examples))
+
+
+def command(
+    name: str, *, examples: tuple[str, ...], shared: bool = True
+) -> Callable[[Callable[Concatenate[Settings, P], None]], Command]:
+    """Makes a command of a function that takes the settings first.
+
+    Args:
+        name: The name of the command.
+        examples: Command lines for the help.
+        shared: Whether it takes `--store` and `--json` itself. All but `git`, whose options are git's.
+    """
+
+    def wrap(function: Callable[Concatenate[Settings, P], None]) -> Command:
+        made = click.command(name, cls=Command)(click.make_pass_decorator(Settings, ensure=True)(function))
+        made.examples = examples
+        made.params += common() if shared else []
+        return made
+
+    return wrap
+
+
+session = click.argument("session", metavar="SESSION")
+at = click.option(
+    "--at", metavar="REV", help="An earlier state: a commit id, a git object id or its beginning, ~N, or #N."
+)
+limit = click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Print at most N.")

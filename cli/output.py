@@ -1,0 +1,201 @@
+"""How the commands print: for people, as JSON, or bytes as they are.
+
+For people: nothing that steers a terminal gets through, colour only on a terminal, and a pager there. JSON: one object
+a line, in ASCII, so that it passes through any terminal, locale and pipe unchanged. stdout holds what was asked for;
+notes, progress and errors go to stderr.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .text import clip, harmless, one_line, pad, width
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from click._termui_impl import ProgressBar
+
+    from gitsession import LogEntry, SessionInfo
+
+# Who speaks, in the colour in which it is shown everywhere.
+COLOURS = {"user": "green", "assistant": "cyan", "system": "magenta", "tool": "blue", "meta": "bright_black"}
+
+
+def prepare_streams() -> None:
+    """Makes the output streams take any text, whatever their encoding has: what it lacks is escaped.
+
+    A stream that is closed is None for Python; what is written to it goes nowhere.
+    """
+    # Open until the process ends, as the streams are.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def close_stdout() -> None:
+    """Writes what is left; where nobody takes it, lets it go nowhere, as the interpreter would try again at its end."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        return
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def on_terminal() -> bool:
+    """Whether stdout is a terminal."""
+    return sys.stdout.isatty()
+
+
+def columns() -> int | None:
+    """Returns how wide the terminal is; None if stdout is none, where nothing is cut."""
+    return shutil.get_terminal_size().columns if on_terminal() else None
+
+
+def style(text: str, **how: Any) -> str:
+    """Returns the text in a colour or weight (as `click.style`), on a terminal that wants it."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not on_terminal()
+    return text if plain else click.style(text, **how)
+
+
+def note(text: str) -> None:
+    """Prints a line to stderr."""
+    with suppress(OSError, ValueError):
+        print(harmless(text), file=sys.stderr, flush=True)  # noqa: T201  # click.echo puts the locale above the stream
+
+
+def progress_bar(label: str, total: int = 0) -> "AbstractContextManager[ProgressBar[int]]":
+    """Returns a bar for long work, which is shown where stderr is a terminal. It counts up to `total`."""
+    return click.progressbar(length=total, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())
+
+
+def write(lines: Iterable[str], *, paged: bool = True) -> None:
+    """Prints lines for people, which must be harmless; through the pager where stdout is a terminal."""
+    if paged and on_terminal():
+        from .pager import page  # noqa: PLC0415  # it brings `subprocess`, which a pipe has no need of
+
+        if page(lines):
+            return
+    for line in lines:
+        sys.stdout.write(line + "\n")
+
+
+def write_json(values: Iterable[Mapping[str, Any]]) -> None:
+    """Prints each value as one line of JSON."""
+    for value in values:
+        sys.stdout.write(json.dumps(value) + "\n")
+
+
+def write_bytes(chunks: Iterable[bytes]) -> None:
+    """Prints bytes: as they are, but harmless on a terminal."""
+    if on_terminal():
+        text = (harmless(chunk.decode("utf-8", "surrogateescape")).removesuffix("\n") for chunk in chunks)
+        write(text)
+        return
+    sys.stdout.flush()
+    for chunk in chunks:
+        sys.stdout.buffer.write(chunk)
+
+
+def local_time(timestamp: str) -> str:
+    """Returns an RFC 3339 time in the user's time zone, to the minute; what is none is returned as it is.
+
+    Nothing is returned for the first second of 1970, which stands for a time that nobody knows.
+    """
+    try:
+        if datetime.fromisoformat(timestamp).timestamp() == 0:
+            return ""
+        return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return one_line(timestamp)
+
+
+def session_json(info: "SessionInfo") -> dict[str, Any]:
+    """Returns a session as its JSON object, whose keys are stable."""
+    return {
+        "id": info.id,
+        "branch": info.branch,
+        "title": info.title,
+        "agent": info.agent,
+        "deltas": info.deltas,
+        "head": info.head,
+        "oid": info.oid,
+        "created_at": info.created_at,
+        "updated_at": info.updated_at,
+        "parent_session": info.parent_session,
+    }
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: int, shrink: Sequence[int]) -> Iterable[str]:
+    """Yields the lines of a table whose columns are aligned, and which fits the terminal.
+
+    Args:
+        header: The names of the columns.
+        rows: The cells, each one harmless line.
+        right: The column that holds numbers.
+        shrink: The columns that are cut where the terminal is too narrow, the first ones first.
+    """
+    least = [*map(width, header)]
+    rows = [header, *rows]
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+    room = columns()
+    excess = 0 if room is None else sum(widths) + 2 * (len(widths) - 1) - room
+    for column in shrink:
+        cut = max(0, min(excess, widths[column] - max(8, least[column])))
+        widths[column] -= cut
+        excess -= cut
+    for place, row in enumerate(rows):
+        cells = (
+            pad(clip(cell, columns), columns, right=column == right)
+            for column, (cell, columns) in enumerate(zip(row, widths, strict=True))
+        )
+        line = "  ".join(cells).rstrip()
+        yield line if place else style(line, bold=True)
+
+
+def print_session(info: "SessionInfo", *, as_json: bool) -> None:
+    """Prints a session that was made: its id, for the next command, or its JSON object."""
+    if as_json:
+        write_json([session_json(info)])
+    else:
+        write([one_line(info.id)])
+
+
+def log_json(entry: "LogEntry") -> dict[str, Any]:
+    """Returns a commit as its JSON object, whose keys are stable."""
+    return {
+        "oid": entry.oid,
+        "parent_oid": entry.parent_oid,
+        "delta": entry.delta,
+        "commit_id": entry.commit_id,
+        "who": entry.who,
+        "author": entry.author,
+        "subject": entry.subject,
+        "body": entry.body,
+        "time": entry.time,
+    }
+
+
+def log_line(entry: "LogEntry", room: int | None) -> str:
+    """Returns a commit as one line, cut to so many columns."""
+    number = pad("" if entry.delta is None else f"#{entry.delta}", 5)
+    time = pad(local_time(entry.time), 16)
+    start = f"{number} {entry.oid[:10]}  {time}  "
+    subject = one_line(entry.subject)
+    if room is not None:
+        subject = clip(subject, max(20, room - len(start)))
+    who, colon, said = subject.partition(": ")
+    spoken = style(who, fg=COLOURS.get(entry.who), bold=True) + colon + said
+    return f"{number} {style(entry.oid[:10], fg='yellow')}  {time}  {spoken}"

@@ -1,0 +1,60 @@
+"""git on the store."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import COMMAND, Result, Run
+
+
+def test_everything_after_git_belongs_to_git(gitsession: Run, fix_login: str) -> None:
+    assert gitsession("git", "log", "--oneline", "-n", "1", "--format=%s", "fix-login").out == (
+        "assistant: The token has expired.\n"
+    )
+    assert gitsession("git", "--version").out.startswith("git version")
+    assert gitsession("git", "grep", "-h", "-o", "token", "fix-login").out == "token\n"
+
+
+def test_the_exit_code_is_gits(gitsession: Run, fix_login: str) -> None:
+    assert gitsession("git", "rev-parse", "--verify", "-q", "refs/heads/nobody").code == 1
+    assert gitsession("git", "nonsense").code == 1
+    assert gitsession("git", "show", "nobody").code == 128
+
+
+def test_a_git_hook_does_not_turn_git_to_its_own_repository(
+    gitsession: Run, fix_login: str, store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE", "GIT_COMMON_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    assert gitsession("git", "rev-parse", "--absolute-git-dir").out == f"{store_path}\n"
+    assert gitsession("git", "cat-file", "-t", "fix-login").out == "commit\n"
+
+
+def test_replacement_objects_are_not_shown(gitsession: Run, fix_login: str) -> None:
+    head = gitsession("git", "rev-parse", "fix-login").out.strip()
+    subject = gitsession("git", "log", "-1", "--format=%s", head).out
+    gitsession("git", "update-ref", f"refs/replace/{head}", f"{head}~1")
+    assert gitsession("git", "log", "-1", "--format=%s", head).out == subject
+
+
+def test_git_is_missed_by_name(process: Callable[..., Result], fix_login: str, tmp_path: Path) -> None:
+    done = process("git", "log", PATH=os.fspath(tmp_path))
+    assert (done.code, done.out) == (1, "")
+    assert "git is not installed" in done.err
+
+
+def test_ctrl_c_is_gits_and_its_exit_code_stands(fix_login: str) -> None:
+    # A process group of its own, as a shell makes one, since a terminal sends the signal to all of it.
+    command = [*COMMAND, "git", "-c", "alias.wait=!echo ready; exec sleep 60", "wait"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        os.killpg(child.pid, signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    assert (child.returncode, out, err) == (130, "", "")

@@ -1,0 +1,148 @@
+"""import: what it takes, what it says of the rest, and how its exit code tells."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import COMMAND, Result, Run
+
+RESULT_KEYS = [
+    "path",
+    "session",
+    "format",
+    "new_commits",
+    "branch_created",
+    "problems",
+    "abandoned",
+    "rewritten_from",
+    "unfinished",
+]
+
+
+def record(number: int, text: str) -> dict[str, Any]:
+    role = "assistant" if number % 2 else "user"
+    return {
+        "type": role,
+        "uuid": f"u{number}",
+        "parentUuid": f"u{number - 1}" if number else None,
+        "sessionId": "s1",
+        "timestamp": f"2025-01-01T00:00:{number:02}.000Z",
+        "isSidechain": False,
+        "message": {"role": role, "content": text if role == "user" else [{"type": "text", "text": text}]},
+    }
+
+
+def transcript(*texts: str) -> bytes:
+    return b"".join(json.dumps(record(number, text)).encode() + b"\n" for number, text in enumerate(texts))
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    """Makes a directory as Claude Code has it: one transcript, and what else may lie there."""
+    directory = tmp_path / "projects"
+    (directory / "-home-me").mkdir(parents=True)
+    (directory / "-home-me" / "s1.jsonl").write_bytes(transcript("Hello", "Hi", "Bye"))
+    (directory / "-home-me" / "notes.txt").write_text("no transcript\n")
+    return directory
+
+
+def test_a_directory_is_imported_and_summed_up(gitsession: Run, projects: Path) -> None:
+    done = gitsession("import", projects)
+    assert done.code == 0
+    assert done.out.splitlines()[0].split() == ["3", "s1", str(projects / "-home-me" / "s1.jsonl")]
+    assert done.out.splitlines()[-1].startswith("1 session, 3 new commits")
+    shown = gitsession("show", "s1", "--json").values
+    assert [part["text"] for entry in shown for part in entry["parts"]] == ["Hello", "Hi", "Bye"]
+
+
+def test_importing_again_adds_only_what_is_new(gitsession: Run, projects: Path) -> None:
+    path = projects / "-home-me" / "s1.jsonl"
+    gitsession("import", projects)
+    assert gitsession("import", path).out == "1 session, 0 new commits\n"
+    path.write_bytes(transcript("Hello", "Hi", "Bye", "See you"))
+    assert gitsession("import", path).out.endswith("1 session, 1 new commit\n")
+    done = gitsession("export", "s1", "--format", "original")
+    assert (done.code, done.out.encode()) == (0, path.read_bytes())
+
+
+def test_import_as_json_has_one_object_a_file(gitsession: Run, projects: Path) -> None:
+    path = projects / "-home-me" / "s1.jsonl"
+    (value,) = gitsession("import", "--json", path).values
+    assert list(value) == RESULT_KEYS
+    assert (value["path"], value["session"], value["format"]) == (str(path), "s1", "claude-code")
+    assert (value["new_commits"], value["branch_created"], value["problems"]) == (3, True, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("notes.txt", b"hello\n"), ("empty.jsonl", b""), ("image.jsonl", bytes(range(256)) * 8), ("list.json", b"[1]")],
+)
+def test_a_named_file_that_is_no_transcript_is_said_and_the_rest_is_imported(
+    gitsession: Run, projects: Path, tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    done = gitsession("import", tmp_path / name, projects)
+    assert done.code == 15
+    assert str(tmp_path / name) in done.err
+    assert done.out.splitlines()[-1].startswith("1 session, 3 new commits")
+    skipped = gitsession("import", "--json", tmp_path / name, projects).values[0]
+    assert list(skipped) == ["path", "skipped"]
+    assert skipped["path"] == str(tmp_path / name)
+
+
+def test_what_only_lies_in_a_directory_does_not_change_the_exit_code(gitsession: Run, projects: Path) -> None:
+    for number in range(30):
+        (projects / f"{number:02}.bin").write_bytes(b"\0\1\2")
+    done = gitsession("import", projects)
+    assert done.code == 0
+    assert done.err.startswith(f"{projects}/00.bin: ")
+    assert len(done.err.splitlines()) == 11
+    assert done.err.endswith("and 21 more files that no format knows; --json names them\n")
+    assert len(gitsession("import", "--json", projects).values) == 32
+
+
+def test_a_directory_without_transcripts_and_a_missing_path_are_said(gitsession: Run, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    for path in (tmp_path / "nothing", tmp_path / "missing"):
+        done = gitsession("import", path)
+        assert done.code != 0
+        assert str(path) in done.err
+
+
+def test_a_broken_line_is_named_and_hides_no_other(gitsession: Run, projects: Path) -> None:
+    path = projects / "-home-me" / "s1.jsonl"
+    first, *rest = transcript("Hello", "Hi", "Bye").splitlines(keepends=True)
+    path.write_bytes(b"".join([first, b"{broken\n", *rest]))
+    done = gitsession("import", path)
+    assert done.code == 0
+    assert f"{path}:2: " in done.err
+    assert done.out.endswith("1 line that could not be read\n")
+    assert gitsession("export", "s1", "--format", "original").out.encode() == path.read_bytes()
+
+
+def test_progress_is_shown_on_a_terminal_only(projects: Path, store_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [*COMMAND, "--store", str(store_path), "import", str(projects)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}) as child:
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                shown += chunk
+        except OSError:
+            pass  # how Linux tells that the other end is closed
+        out = child.stdout.read() if child.stdout else b""
+    os.close(ours)
+    assert child.returncode == 0
+    assert b"Importing" in shown
+    assert b"Importing" not in out
+
+
+def test_progress_is_not_shown_in_a_pipe(gitsession: Run, projects: Path) -> None:
+    done = gitsession("import", projects / "-home-me" / "s1.jsonl")
+    assert done == Result(0, done.out, "")

@@ -1,0 +1,112 @@
+"""The command as a process: pipes that close, Ctrl-C, full disks, streams that are not as usual."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import COMMAND, Result, Run
+
+Process = Callable[..., Result]
+
+
+@pytest.fixture
+def long_session(gitsession: Run) -> str:
+    """Makes a session that does not fit a pipe, and returns its id."""
+    gitsession("append", "long", "--parent", "", stdin="\n".join(json.dumps({"text": "x" * 1000}) for _ in range(500)))
+    return "long"
+
+
+@pytest.mark.parametrize("command", [["show", "long", "--full"], ["export", "long"], ["show", "long", "--json"]])
+def test_a_closed_pipe_ends_the_command_quietly(long_session: str, process: Process, command: list[str]) -> None:
+    done = subprocess.Popen([*COMMAND, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.stdout is not None
+    assert done.stderr is not None
+    done.stdout.read(10)
+    done.stdout.close()
+    assert (done.stderr.read(), done.wait(60)) == (b"", 141)
+    done.stderr.close()
+
+
+@pytest.mark.parametrize("command", [["--help"], ["list"], ["show", "long"], ["export", "long"], ["path"]])
+def test_a_full_disk_under_stdout_is_told(long_session: str, process: Process, command: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, *command], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"gitsession: No space left on device; make room and try again, nothing is lost\n"
+
+
+def test_ctrl_c_ends_the_command_with_130_and_without_a_traceback(process: Process, fix_login: str) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "append", fix_login], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        assert child.stderr is not None
+        assert child.stderr.readline() == b"Reading messages as JSON from the terminal; end with Ctrl-D.\n"
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert (child.returncode, out, err) == (130, b"", b"gitsession: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        ("ascii", rb"\u65e5\u672c \xe9"),
+        ("latin-1", b"\\u65e5\\u672c \xe9"),
+        ("utf-8", "日本 é".encode()),
+    ],
+)
+def test_any_text_is_printed_in_any_encoding(process: Process, encoding: str, expected: bytes) -> None:
+    process("new", "--id", "s", "--title", "日本 é")
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run([*COMMAND, "list"], capture_output=True, check=True, env=environment)
+    assert (expected in done.stdout, done.stderr) == (True, b"")
+
+
+def test_closed_streams_are_no_traceback(gitsession: Run, fix_login: str) -> None:
+    command = " ".join(COMMAND)
+    for line, code, told in (
+        (
+            f"{command} append fix-login <&-",
+            10,
+            b"gitsession: stdin, line 1, column 1: it is closed; nothing was written\n",
+        ),
+        (f"{command} list >&-", 0, b""),
+        (f"{command} show nobody 2>&-", 5, b""),
+    ):
+        done = subprocess.run(["sh", "-c", line], capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (code, told)
+
+
+def test_a_store_that_cannot_be_made_is_told(process: Process, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = process("--store", tmp_path / "file" / "store.git", "new")
+    assert (done.code > 0, done.out) == (True, "")
+    assert done.err.startswith("gitsession: ")
+    assert done.err.count("\n") == 1
+
+
+def test_what_nobody_foresaw_is_one_line_without_a_traceback(process: Process, tmp_path: Path) -> None:
+    broken = tmp_path / "pygit2.py"
+    broken.write_text("raise ZeroDivisionError('by design')")
+    done = process("list", PYTHONPATH=str(tmp_path))
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("gitsession: internal error: ZeroDivisionError: by design; ")
+    assert done.err.count("\n") == 1
+    assert "Traceback" in process("list", PYTHONPATH=str(tmp_path), GITSESSION_TRACEBACK="1").err
+
+
+def test_the_help_loads_neither_the_library_nor_libgit2() -> None:
+    code = (
+        "import sys; from gitsession_cli.main import run; code = run(['--help']); "
+        "sys.exit(code or bool({'gitsession', 'pygit2', 'subprocess'} & {*sys.modules}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False).returncode == 0

@@ -1,0 +1,93 @@
+"""What differs between a terminal and a pipe."""
+
+import json
+import os
+import pty
+import struct
+import subprocess
+from collections.abc import Callable
+from fcntl import ioctl
+from pathlib import Path
+from termios import TIOCSWINSZ
+
+import pytest
+
+from .conftest import COMMAND, Result, Run
+
+Terminal = Callable[..., str]
+
+
+@pytest.fixture
+def terminal(store_path: Path, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Returns a function that runs the command on a terminal of 80 columns, and returns what stands there then."""
+    monkeypatch.setenv("GITSESSION_STORE", str(store_path))
+
+    def run(*arguments: str | Path, columns: int = 80, **environment: str) -> str:
+        ours, theirs = pty.openpty()
+        ioctl(theirs, TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        given = {name: text for name, text in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "LESS")}
+        child = subprocess.Popen(
+            [*COMMAND, *map(str, arguments)],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**given, "TERM": "xterm", "PAGER": "cat", **environment},
+        )
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                shown += chunk
+        except OSError:
+            pass  # how Linux tells that the other end is closed
+        os.close(ours)
+        assert child.wait(60) == 0, shown
+        return shown.decode().replace("\r\n", "\n")
+
+    return run
+
+
+def test_colour_is_for_terminals(gitsession: Run, terminal: Terminal, fix_login: str) -> None:
+    for command in (["list"], ["show", "fix-login"], ["log", "fix-login"], ["diff", "fix-login", "fix-login"]):
+        assert "\x1b[" in terminal(*command), command
+        assert "\x1b[" not in terminal(*command, NO_COLOR="1"), command
+        assert "\x1b[" not in terminal(*command, TERM="dumb"), command
+        assert "\x1b[" not in gitsession(*command).out, command
+
+
+def test_the_pager_is_for_terminals(
+    terminal: Terminal, process: Callable[..., Result], fix_login: str, tmp_path: Path
+) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\necho LESS=$LESS\ncat\necho end of the pager\n")
+    pager.chmod(0o755)
+    shown = terminal("show", "fix-login", PAGER=str(pager))
+    assert shown.startswith("LESS=FRX\n")
+    assert shown.endswith("end of the pager\n")
+    assert "Why does the login fail?" in shown
+    assert "LESS=" not in process("show", "fix-login", PAGER=str(pager)).out
+    assert "LESS=" not in terminal("show", "fix-login", "--json", PAGER=str(pager))
+
+
+def test_a_pager_that_ends_early_or_is_missing_is_no_error(terminal: Terminal, fix_login: str) -> None:
+    assert terminal("show", "fix-login", "--full", PAGER="true") == ""
+    assert "Why does the login fail?" in terminal("show", "fix-login", PAGER="no-such-pager --really")
+    assert "Why does the login fail?" in terminal("show", "fix-login", PAGER="")
+
+
+def test_a_list_fits_the_terminal_and_is_whole_in_a_pipe(gitsession: Run, terminal: Terminal) -> None:
+    ids = [gitsession("new", "--title", "日本語の題名 " * 10).out.strip() for _ in range(3)]
+    for columns in (60, 80, 120):
+        shown = terminal("list", columns=columns, NO_COLOR="1").splitlines()
+        assert len(shown) == 4
+        # A wide character takes two columns.
+        assert all(sum(2 if character > "\u2e80" else 1 for character in line) <= columns for line in shown)
+        assert {line.split()[0] for line in shown[1:]} == {one[:8] for one in ids}
+    assert {line.split()[0] for line in gitsession("list").out.splitlines()[1:]} == {*ids}
+    assert gitsession("list").out.count("日本語の題名 " * 9) == 3
+
+
+def test_bytes_that_steer_a_terminal_are_escaped_on_one_and_kept_in_a_pipe(gitsession: Run, terminal: Terminal) -> None:
+    gitsession("append", "s", "--parent", "", stdin=json.dumps({"text": "csi \x9b2J"}, ensure_ascii=False))
+    assert r"csi \x9b2J" in terminal("export", "s")
+    assert "csi \x9b2J" in gitsession("export", "s").out
