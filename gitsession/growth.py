@@ -129,10 +129,13 @@ class Growth:
     def _oid(self, place: int) -> str | None:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
         if self._oids[place] is None:
+            # What was stored before is found where it was: the branch that goes on from there need not exist yet.
+            base = None if self._base is None else self._base.state
             try:
-                self._oids[place] = resolve(self._reader, self._holder(), f"#{place}").oid
+                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{place}")
             except RevisionNotFound:
                 return None
+            self._oids[place] = stored.oid
         return self._oids[place]
 
 
