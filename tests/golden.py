@@ -111,7 +111,10 @@ def main() -> None:
             STORE.write_bytes(buffer.getvalue())
 
 
-def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    if "/gitsession/cache" in member.name:
+        return None
+    member.mtime = 1_767_607_200
     member.uid = member.gid = 0
     member.uname = member.gname = ""
     return member
