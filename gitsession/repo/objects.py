@@ -164,7 +164,7 @@ class Objects:
         """Writes one object to a temporary file and returns its path."""
         # In objects/ and moved: a name made in the fan-out directory costs several times as much on ext4.
         temporary = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_{next(self._temporary)}"
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o444)
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o400)
         try:
             write_all(file, encode_loose(made))
             self.disk.file(file)
@@ -185,7 +185,7 @@ class Objects:
             except FileNotFoundError:
                 # The fan-out directory is new, or `git gc` has just removed it because it was empty.
                 try:
-                    os.mkdir(directory)  # noqa: PTH102
+                    os.mkdir(directory, 0o700)  # noqa: PTH102
                     changed = (directory, self._root)
                 except FileExistsError:
                     if not os.path.lexists(temporary):

@@ -27,6 +27,7 @@ CONFIG = """\
 \trepositoryformatversion = 0
 \tfilemode = true
 \tbare = true
+\tsharedRepository = 0600
 \tlogAllRefUpdates = true
 [receive]
 \tdenyNonFastForwards = true

@@ -76,10 +76,7 @@ def test_appends_of_eight_processes_are_all_there_once_and_in_one_line(
         store.create(SessionMeta(f"s{number}"))
     count = scale(15, 500)
     said = together(
-        [
-            appending(path, number, f"s{number % sessions}", lambda place: place < count)
-            for number in range(PROCESSES)
-        ]
+        [appending(path, number, f"s{number % sessions}", lambda place: place < count) for number in range(PROCESSES)]
     )
     assert [len(ids) for ids in said] == [count] * PROCESSES
     check(path, said, sessions)
