@@ -118,6 +118,10 @@ class Objects:
         if self._find_packed(oid, MAX_OBJECT_BYTES) is None:
             raise Corrupt(f"the object {oid} cannot be found in its pack", oid=oid)
 
+    def is_loose(self, oid: str) -> bool:
+        """Tells whether there is a file for an object, whatever it holds."""
+        return os.path.exists(self._path_of(oid))  # noqa: PTH110  # strings: the hot path
+
     def exists(self, oid: str) -> bool:
         """Tells whether an object is there and sound, with fresh eyes: nothing that was seen before is believed."""
         self._local.packs = None
@@ -264,11 +268,13 @@ class LooseBatch:
         """
         self._objects.write_all(self._items)
 
-    def restore(self) -> None:
-        """Stores again what a collection took."""
-        gone = [item for item in self._items if not self._objects.exists(item.oid)]
+    def restore(self) -> bool:
+        """Stores again what a collection took; tells whether it took anything."""
+        held = self._objects
+        gone = [item for item in self._items if not held.is_loose(item.oid) and not held.exists(item.oid)]
         if gone:
             self._objects.write_all(gone)
+        return bool(gone)
 
 
 def _remove_quietly(path: str) -> None:

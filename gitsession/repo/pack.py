@@ -109,11 +109,13 @@ class PackWriter:
             self._disk.barrier()
             self._publish()
 
-    def restore(self) -> None:
-        """Names the pack again if a collection took it before the ref reached its objects."""
-        if self._name:
-            with translated("write to the store"):
-                self._publish()
+    def restore(self) -> bool:
+        """Names the pack again if a collection took it before the ref reached its objects; tells whether it did."""
+        if not self._name or all((self._directory / (self._name + ending)).exists() for ending in (".pack", ".idx")):
+            return False
+        with translated("write to the store"):
+            self._publish()
+        return True
 
     @property
     def _temporary_index(self) -> Path:
