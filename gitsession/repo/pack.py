@@ -47,7 +47,8 @@ class PackWriter:
 
     def close(self) -> None:
         """Removes the temporary files; what was stored stays under its own name."""
-        self._file.close()
+        with suppress(OSError):  # what it could not write any more is not wanted either
+            self._file.close()
         for path in (self._temporary, self._temporary_index):
             with suppress(OSError):
                 path.unlink()

@@ -271,7 +271,13 @@ class Refs:
             file = os.open(path, flags, 0o600)
         # Not synced by itself: the log is a second witness, and after a power cut the ref is the better one.
         try:
-            os.write(file, line)
+            written = 0
+            try:
+                while written < len(line):
+                    written += os.write(file, line[written:])
+            except OSError:
+                _take_back(file, path, written)
+                raise
         finally:
             os.close(file)
 
@@ -304,6 +310,15 @@ class Refs:
                 yield from self._loose_names(f"{prefix}{entry.name}/")
             else:
                 yield prefix + entry.name
+
+
+def _take_back(file: int, path: str, written: int) -> None:
+    """Takes back what was written to the end of a log, so that a full disk leaves no half line and no empty log."""
+    with suppress(OSError):
+        size = os.fstat(file).st_size - written
+        os.ftruncate(file, size)
+        if size == 0:
+            os.unlink(path)  # noqa: PTH108
 
 
 def _value(name: str, content: bytes) -> str:
