@@ -1,5 +1,6 @@
 """Which branch of a session an import goes on with: one whose deltas are all records of the file, or a new one."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gitsession.errors import InvalidSessionId
@@ -68,6 +69,10 @@ class Branches:
                 branch.matched += 1
                 taken = True
         return taken
+
+    def held(self) -> Iterator[tuple[State, list[Delta]]]:
+        """Yields the branches, the session's own first, and what each holds."""
+        return ((branch.state, branch.deltas) for branch in self._branches)
 
     def stored(self, number: int) -> State | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from gitsession.errors import SessionError, Unavailable, UnknownTranscript
+from gitsession.files import whole
 from gitsession.growth import Growth
 from gitsession.layout import HEADS, branch_of, session_id_of
 from gitsession.repo.batch import GrowingBatch
@@ -121,7 +122,7 @@ class _Import:
                     return
                 self.taken += 1
                 stream.seek(0)
-                yield from self._build(source, found, stream)
+                yield from self._build(source, found, whole(source.path, found, stream))
         except OSError as error:
             reason = f"cannot be read: {error.strerror or error}"
             yield ImportFailure(source.path, UnknownTranscript(str(source.path), reason))
@@ -164,7 +165,13 @@ class _Import:
             yield from self.flush()
         growth = Growth(self._store.reader, found, header)
         told = 0
-        for record in chain([first], records):
+        records = chain([first], records)
+        if found.growth(first) != "log":
+            # What became of its beginning shows only at its end.
+            read = list(records)
+            growth.expect([record for record in read if not record.unfinished])
+            records = iter(read)
+        for record in records:
             if record.unfinished:
                 growth.unfinished = True
                 break
