@@ -7,8 +7,8 @@ the notes with which they begin: were each a session of its own, a file that gro
 A record is such a piece, with the blank lines before it; one blank line after an answer or a beginning was written
 with it. A piece is whole when the line end after it is there. The session is named by the moment at which its first
 chat began, since all these files have the same name; the time of a prompt is not known but to be after that. Times are
-those of the user's clock and have no zone; they are taken as UTC. Headings and quotations in an answer that look like
-a prompt or a notice are read as such, as aider does it.
+those of the user's clock and have no zone; they are taken as UTC. A heading or a quotation in an answer that looks like
+a prompt or a notice is read as such, as aider does it, but not a quotation in a block of code.
 """
 
 import itertools
@@ -39,7 +39,7 @@ def _kind(line: bytes) -> str:
         return "start"
     if line.startswith(b"####"):
         return "prompt"
-    return "notice" if line.startswith(b">") else "answer"
+    return "notice" if line.startswith(b"> ") else "answer"
 
 
 def _recognise(head: bytes, _name: str) -> bool:
@@ -49,9 +49,11 @@ def _recognise(head: bytes, _name: str) -> bool:
 def _read(stream: BinaryIO) -> Iterator[Record]:
     piece: list[bytes] = []
     blanks: list[bytes] = []  # what may belong to the piece, or to the next one
-    kind, number = "", 1
+    kind, number, fenced = "", 1, False
     for line in itertools.chain(iter(stream.readline, b""), [None]):
         found = "end" if line is None else _kind(line)
+        if line is not None and found in ("answer", "notice") and fenced:
+            found = "answer"
         if line is not None and not found:
             blanks.append(line)
             continue
@@ -63,6 +65,8 @@ def _read(stream: BinaryIO) -> Iterator[Record]:
         if line is not None:
             piece += [*blanks, line]
             blanks, kind = [], found
+            # What looks like a notice in a block of code is code.
+            fenced = found == "answer" and fenced != line.startswith(b"```")
     if blanks:
         # They come before a piece that is still to come.
         yield Record(b"".join(blanks), line=number, newline=False, unfinished=True, problem="a piece is to follow")

@@ -58,7 +58,7 @@ def read(raw: bytes, paths: Paths, describe: Describe) -> Iterator[Record]:
     text = _decode(raw)
     start = array_start(text, paths)
     if start is None:
-        yield from _rest(text, 1)
+        yield from _rest(text, text, 1)
         return
     elements, end = _elements(text, start, describe)
     whole = text[:start] + text[end:]
@@ -72,7 +72,9 @@ def read(raw: bytes, paths: Paths, describe: Describe) -> Iterator[Record]:
     else:
         yield Record(_encode(text[:start]), line=1, id=DOCUMENT, newline=False)
         yield from elements
-        yield from _rest(text[end:], 1 + text.count("\n", 0, end))
+        rest = text[end:]
+        # What is cut after its messages is cut if it were so without them.
+        yield from _rest(rest, whole if rest.lstrip(" \t\r\n")[:1] == "]" else rest, 1 + text.count("\n", 0, end))
 
 
 def write(records: Iterable[Record], paths: Paths) -> Iterator[bytes]:
@@ -141,26 +143,29 @@ def _elements(text: str, place: int, describe: Describe) -> tuple[list[Record], 
         place = end
 
 
-def _rest(rest: str, line: int) -> Iterator[Record]:
-    """Yields what stands after the last whole message of a document that has no proper end."""
+def _rest(rest: str, judged: str, line: int) -> Iterator[Record]:
+    """Yields what stands after the last whole message of a document that has no proper end.
+
+    Args:
+        rest: What stands there.
+        judged: The text that tells whether it is only cut.
+        line: The number of its first line.
+    """
     ended = rest.endswith("\n")
     record = Record(_encode(rest.removesuffix("\n")), line=line, newline=ended)
-    if not rest or _is_cut(rest):
+    if _is_cut(judged.strip("\ufeff \t\r\n").removeprefix(",").lstrip(" \t\r\n")):
         yield replace(record, problem="the document is not complete", unfinished=True)
     else:
         yield replace(record, problem="from here on it is no array of messages")
 
 
-def _is_cut(rest: str) -> bool:
-    """Tells whether the document stops before its end, so that more of it may follow."""
-    bare = rest.strip(" \t\r\n")
-    if bare[:1] in ("]", "}"):
-        return not bare.endswith(("]", "}"))
+def _is_cut(text: str) -> bool:
+    """Tells whether a value stops before its end, so that more of it may follow."""
     try:
-        measure.raw_decode(bare.removeprefix(",").lstrip(" \t\r\n"))
+        measure.raw_decode(text)
     except json.JSONDecodeError as error:
         # A word, a number or an escape that is cut is at fault from its beginning on.
-        return len(error.doc) - error.pos <= len("\\ud83d") or error.msg.startswith("Unterminated")
+        return len(text) - error.pos <= len("\\ud83d") or error.msg.startswith("Unterminated")
     except RecursionError:
         return False
     return False

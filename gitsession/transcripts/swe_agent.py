@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from gitsession.blocks import flat_text
 from gitsession.model import Message
 from gitsession.parts import Part
-from gitsession.transcripts import document
+from gitsession.transcripts import document, records
 from gitsession.transcripts.base import Format, Growth, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
@@ -53,7 +53,11 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    return document.read(stream.read(), _PATHS, _describe)
+    whole = stream.read()
+    if not document.is_document(whole, _PATHS[:1]) and records.parse(whole)[1] is not None:
+        # Its history may still come, so the steps before it are not taken for the messages.
+        return document.read(whole, _PATHS[2:], _describe)
+    return document.read(whole, _PATHS, _describe)
 
 
 def _write(log: Iterable[Record]) -> Iterator[bytes]:
