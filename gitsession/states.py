@@ -108,7 +108,9 @@ def _plan(state: State, stored: dict[str, _Stored], name: str, growth: Growth, k
         return Plan(base, tuple(Place(place.commit_id, place.delta or 0) for place in places))
     held = list(stored)
     goes_on = {*held} <= keyed.keys() if growth == "directory" else list(keyed)[: len(held)] == held
-    return Plan(base, tuple(places)) if goes_on else None
+    # The first record names the transcript; a file that has nothing else in common is another one of the same name.
+    akin = len(held) < 2 or any(place.delta is not None for place in places[1:])
+    return Plan(base, tuple(places)) if goes_on and akin else None
 
 
 def _blob(name: str, commit_id: str, record: Record) -> str:

@@ -120,6 +120,8 @@ def _view(record: Record) -> View:
     kind, words = _said(record)
     if kind == "notice":
         return View("meta", (Part("text", words.removeprefix(">").strip()),))
+    if kind == "prompt" and not words:
+        return View("user")
     return shown_together(_messages(record)) or damaged(record)
 
 

@@ -23,7 +23,7 @@ from gitsession.transcripts.normal import titled_by_prompt
 
 _PATHS = (("messages",),)
 # How a document begins whose first message is longer than what a file is recognised by.
-_BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"projectHash"\s*:')
+_BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sessionId"\s*:\s*"([^"\\]+)"\s*,\s*"projectHash"\s*:')
 
 
 def _recognise(head: bytes, _name: str) -> bool:
@@ -51,7 +51,9 @@ def _write(log: Iterable[Record]) -> Iterator[bytes]:
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
-    own = text(first.value, "sessionId") or path.stem
+    # A document that is cut has no value, but says this before its messages.
+    named = _BEGINNING.match(first.raw)
+    own = text(first.value, "sessionId") or (named[1].decode("utf-8", "replace") if named else path.stem)
     header: dict[str, Any] = {"id": own, "created_at": "", "agent": "gemini"}
     parent = path.parent.name
     if text(first.value, "kind") == "subagent" and parent not in ("", "chats", own):

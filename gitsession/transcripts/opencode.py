@@ -14,6 +14,7 @@ The session has opencode's own id. A revert that was not gone on with hides the 
 """
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -30,6 +31,8 @@ from gitsession.transcripts.versions import latest
 from gitsession.view import View
 
 _PATHS = (("messages",),)
+# The session's id in an export that is cut.
+_BEGINNING = re.compile(rb'"id"\s*:\s*"(ses\w*)"')
 
 
 def _recognise(head: bytes, _name: str) -> bool:
@@ -87,7 +90,8 @@ def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePa
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
-    own = text(_session(first.value), "id") if isinstance(first.value, dict) else ""
+    named = _BEGINNING.search(first.raw[:4096])
+    own = text(_session(first.value), "id") if isinstance(first.value, dict) else named[1].decode() if named else ""
     return _learn({"id": own or path.stem, "created_at": "", "agent": "opencode"}, first)
 
 

@@ -4,7 +4,7 @@ A trajectory is one JSON array of events, an object that has them under `history
 a line; it is named by its file. The folder is `<conversation>/base_state.json`, by which it is recognised, and
 `events/event-<number>-<id>.json`, read as a `bundle`: an event's file is written once, the state again and again.
 
-Events are in order. A condensation is a compaction; which events it forgot stands in its record.
+Events are in order. A condensation is a compaction that keeps what follows the last event that it forgot.
 """
 
 import io
@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
+from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part
 from gitsession.transcripts import bundle, document, records
 from gitsession.transcripts.base import Format, Growth, Listing, Record
 from gitsession.transcripts.fields import changed, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned
 from gitsession.transcripts.normal import bare, titled_by_prompt
-from gitsession.transcripts.openhands_events import is_event, messages_of, show
+from gitsession.transcripts.openhands_events import forgotten, is_event, messages_of, show
 from gitsession.transcripts.versions import latest
 from gitsession.view import View
 
@@ -50,9 +51,8 @@ def _inner(value: Any) -> dict[str, Any]:
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
     if bundle.is_file(value):
         return bundle.describe(value, _describe)
-    own = value.get("id")
-    name = str(own) if is_event(value) and isinstance(own, int | str) and own != "" else None
-    return name, time(value.get("timestamp"))
+    # The older generation counts its events, and such a number names nothing outside of its file.
+    return (text(value, "id") or None) if is_event(value) else None, time(value.get("timestamp"))
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
@@ -114,10 +114,24 @@ def _view(record: Record) -> View:
 
 def _fold(log: Sequence[Record]) -> Conversation:
     names: dict[str, str] = {}
+    said: list[tuple[str, str | None]] = []  # the events that are messages, and the entries that they became
     found = latest(log)
     if found and bundle.is_file(found[0].value):
         found.sort(key=lambda record: text(record.value, "path"))
-    return fold_each(found, lambda record: messages_of(_inner(record.value), names))
+
+    def messages(record: Record) -> Sequence[Message] | CompactionEntry:
+        event = _inner(record.value)
+        made = messages_of(event, names)
+        if isinstance(made, CompactionEntry):
+            gone = forgotten(event)
+            last = max((place for place, (name, _) in enumerate(said) if name in gone), default=-1)
+            kept = next((own for _, own in said[last + 1 :]), None) if last >= 0 else None
+            return CompactionEntry(made.summary, kept, None)
+        if made:
+            said.append((str(event.get("id")), record.id))
+        return made
+
+    return fold_each(found, messages)
 
 
 OPENHANDS = Format(

@@ -10,7 +10,7 @@ from gitsession.blocks import flat_text
 from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part, compact
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.fields import items, mapping, one_line, text
+from gitsession.transcripts.fields import integer, items, mapping, one_line, text
 from gitsession.transcripts.folding import shown_together
 from gitsession.transcripts.normal import content_of_blocks, damaged, image_part, normal_message, text_part, tool_call
 from gitsession.view import View
@@ -45,9 +45,21 @@ def messages_of(value: Any, names: dict[str, str]) -> list[Message] | Compaction
     return _action(value, names) if text(value, "action") else _observation(value)
 
 
+def forgotten(value: dict[str, Any]) -> set[str]:
+    """Returns the ids of the events that a condensation forgot."""
+    told = mapping(value, "args") or value
+    first, last = integer(told, "forgotten_events_start_id"), integer(told, "forgotten_events_end_id")
+    named = {str(one) for one in items(told, "forgotten_event_ids")}
+    # A range that nobody could have is not gone through.
+    within = range(first, last + 1) if first is not None and last is not None and last - first < 1_000_000 else ()
+    return named | {*map(str, within)}
+
+
 def show(record: Record) -> View:
     """Returns an event for reading."""
     value = record.value
+    if isinstance(value, list):
+        return View("meta", (Part("text", "trajectory"),))
     if not isinstance(value, dict):
         return damaged(record)
     said = messages_of(value, {})

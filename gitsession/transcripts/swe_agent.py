@@ -93,16 +93,17 @@ def _messages(value: Any, names: dict[str, str], *, spoken: bool) -> list[Messag
         return []
     if _is_step(value):
         answer = normal_message("assistant", text(value, "response") or text(value, "thought"))
-        return [answer, normal_message("user", text(value, "observation"), meta=True)]
+        printed = text(value, "observation")
+        return [answer, normal_message("user", printed, meta=True)] if printed else [answer]
     content = content_of_blocks(value.get("content"))
     demonstration = value.get("is_demo") is True
-    printed = bool(mapping(value, "extra").keys() & {"returncode", "raw_output"})
-    printed = printed or flat_text(value.get("content")).lstrip().startswith(("OBSERVATION:", "Observation:"))
+    is_output = bool(mapping(value, "extra").keys() & {"returncode", "raw_output"})
+    is_output = is_output or flat_text(value.get("content")).lstrip().startswith(("OBSERVATION:", "Observation:"))
     match text(value, "role"):
         case "system":
             return [normal_message("system", content)]
         case "user":
-            return [normal_message("user", content, meta=spoken or printed or demonstration)]
+            return [normal_message("user", content, meta=spoken or is_output or demonstration)]
         case "assistant":
             made = [call for call in items(value, "tool_calls") if isinstance(call, dict)]
             calls = [_call(call) for call in made]
