@@ -1,25 +1,24 @@
 """Opens what a transcript consists of: one file, or the files of a bundle as one stream."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from gitsession.transcripts.base import Format
 from gitsession.transcripts.bundle import line_of
 
 
-def whole(path: Path, found: Format, stream: BinaryIO) -> BinaryIO:
+def whole(path: Path, bundled: tuple[PurePath, Sequence[PurePath]] | None, stream: BinaryIO) -> BinaryIO:
     """Returns the transcript that a file is, or the first file of.
 
     Args:
         path: The file.
-        found: Its format.
+        bundled: What its format's `bundle` tells of it.
         stream: The file, open for reading at its beginning.
 
     Raises:
         OSError: A file cannot be read. One that vanished since its directory was listed is left out.
     """
-    bundled = found.bundle(path, listing)
     if bundled is None:
         return stream
     root, paths = bundled

@@ -10,6 +10,8 @@ import socket
 import time
 from pathlib import Path
 
+from gitsession.repo.files import read_file
+
 # git itself takes a `gc.pid` that is older than this for a left-over.
 _FORGOTTEN_SECONDS = 12 * 3600
 
@@ -17,15 +19,16 @@ _FORGOTTEN_SECONDS = 12 * 3600
 def gc_is_running(path: Path) -> bool:
     """Tells whether a collection is at work in the repository; one whose process on this host is gone is not.
 
-    Raises:
-        OSError: The file cannot be read.
+    Where that cannot be told, one is.
     """
     pid_file = path / "gc.pid"
     try:
         age = time.time() - pid_file.stat().st_mtime
-        words = pid_file.read_text(errors="replace").split()
+        words = read_file(pid_file, 4096).decode("utf-8", "replace").split()
     except FileNotFoundError:
         return False
+    except OSError:
+        return True  # not known, so it is asked again
     if age > _FORGOTTEN_SECONDS:
         return False
     here = len(words) == 2 and words[0].isdigit() and words[1] == socket.gethostname()

@@ -76,19 +76,23 @@ class SessionLocks:
                 file = self._open(path)
             try:
                 for pause in pauses(self.wait):
-                    if _try_lock(file):
+                    with translated("lock the session"):
+                        taken = _try_lock(file)
+                    if taken:
                         break
                     if pause is None:
                         raise StoreBusy(path, None)
                     time.sleep(pause)
                 yield
             finally:
-                os.close(file)
+                # What was written is safe or not by now; the lock ends with the file, whatever closing it says.
+                with contextlib.suppress(OSError):
+                    os.close(file)
         finally:
             self._inner[stripe].release()
 
     def _open(self, path: str) -> int:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:

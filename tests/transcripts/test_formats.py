@@ -29,9 +29,9 @@ def test_the_records_written_are_the_file(path: Path) -> None:
 
 @every_transcript
 def test_the_records_of_a_beginning_are_a_beginning_of_the_records(path: Path) -> None:
-    whole, content = records_of(path), content_of(path)
-    for end in range(0, len(content), max(1, len(content) // 400)):
-        part = [record for record in read(format_of(path), content[:end]) if not record.unfinished]
+    one, whole, content = format_of(path), records_of(path), content_of(path)
+    for end in range(0, len(content), max(1, len(content) // 300)):
+        part = [record for record in read(one, content[:end]) if not record.unfinished]
         seen = [(record.raw, record.value, record.id) for record in part]
         expected = [(record.raw, record.value, record.id) for record in whole[: len(part)]]
         if part and is_first(part[0]):
@@ -96,6 +96,14 @@ def test_the_header_tells_the_session_from_the_first_record(path: Path) -> None:
         b'{"messages":[{"role":"user","content":"a"}]}\n{"messages":[{"role":"user","content":"b"}]}\n',
         b'{"type":"session","version":3,"id":"a","timestamp":"2026-03-02T10:00:00Z","cwd":"/home/dev"}\n',
         b'{"id":"a","name":"not a session"}\n{"id":"b","name":"not an entry"}\n',
+        b'{"sessionId":"s","count":1}\n',
+        b'{"id":"ses_1","title":"no session of opencode"}\n',
+        b'{"id":"msg_1","role":"user","sessionID":"ses_1","time":{"created":1}}\n',
+        b'{"type":"session.start","data":{"sessionId":"s"}}\n',
+        b'{"type":"session_start","id":"s"}\n{"type":"reasoning_delta","text":"a"}\n',
+        b'{"messages":[{"type":"human","content":""}],"role":"x"}'[:14],
+        b'{"id":"b","agent":{},"workspace":{}}',
+        b"# aider chat started at noon\n",
     ],
 )
 def test_what_is_no_transcript_is_not_recognised(head: bytes) -> None:
@@ -112,6 +120,17 @@ def test_what_is_no_transcript_is_not_recognised(head: bytes) -> None:
         (b'[{"role":"user","content":"', "chat"),
         (b'{"model":"m","messages":[{"role":"user","content":"', "chat"),
         (b'{"role":"user","content":"', "chat"),
+        (b'{"sessionId":"s","projectHash":"p","startTime":"t","lastUpdated":"t","messages":[{"id":"', "gemini"),
+        (b'{\n  "info": {"id": "ses_1", "projectID": "p", "time": {}},\n  "messages": [{"info": {"id": "', "opencode"),
+        (b'{"type":"session.start","data":{"sessionId":"s","context":"', "copilot"),
+        (b'{"trajectory":[{"action":"ls","observation":"","response":"","thought":""},{"action":"', "swe-agent"),
+        (
+            b'{"info":{"model_stats":{}},"messages":[{"role":"system","content":""},{"role":"user","content":"',
+            "swe-agent",
+        ),
+        (b'[{"source":"user","timestamp":"t","action":"message"},{"source":"agent","args":{"content":"', "openhands"),
+        (b'[{"type":"human","data":{"content":"a"}},{"type":"ai","data":{"content":"', "langchain"),
+        (b"\n# aider chat started at 2026-03-02 09:00:00\n\n> ", "aider"),
     ],
 )
 def test_a_first_record_longer_than_the_head_is_recognised(head: bytes, expected: str) -> None:

@@ -3,7 +3,7 @@
 import io
 from pathlib import Path
 
-from gitsession.files import whole
+from gitsession.files import listing, whole
 from gitsession.transcripts import FORMATS, Format, Record, recognise
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -29,7 +29,8 @@ def format_of(path: Path) -> Format:
 
 def content_of(path: Path) -> bytes:
     """Returns the bytes of a transcript: of the file, or of the files that it consists of as one."""
-    return whole(path, format_of(path), io.BytesIO(path.read_bytes())).read()
+    bundled = format_of(path).bundle(path, listing)
+    return whole(path, bundled, io.BytesIO(path.read_bytes())).read()
 
 
 def records_of(path: Path) -> list[Record]:
