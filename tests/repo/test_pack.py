@@ -46,9 +46,9 @@ class TestAFullDisk:
         limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, most))
         try:
+            made = [git_object("blob", random.Random(number).randbytes(9_000)) for number in range(20)]
             with pytest.raises(Unavailable, match="cannot write to the store"):
-                for number in range(20):
-                    writer.add(git_object("blob", random.Random(number).randbytes(9_000)))
+                any(map(writer.add, made))
             writer.close()
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
