@@ -3,12 +3,14 @@
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.chat import CHAT
 from gitsession.transcripts.claude_code import CLAUDE_CODE
+from gitsession.transcripts.codex import CODEX
 from gitsession.transcripts.modular_agent import MODULAR_AGENT
+from gitsession.transcripts.pi import PI
 
 __all__ = ["FORMATS", "AbandonedLine", "Format", "Record", "recognise"]
 
 # In the order in which they are tried: those that are told by little come last.
-FORMATS: dict[str, Format] = {one.name: one for one in (CLAUDE_CODE, MODULAR_AGENT, CHAT)}
+FORMATS: dict[str, Format] = {one.name: one for one in (CLAUDE_CODE, CODEX, PI, MODULAR_AGENT, CHAT)}
 
 
 def recognise(head: bytes, name: str) -> Format | None:
