@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
 from gitsession.errors import SessionError, Unavailable, UnknownTranscript
 from gitsession.growth import Growth
 from gitsession.layout import HEADS, branch_of, session_id_of
@@ -66,7 +67,7 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
     before = run.taken
     for directory, directories, names in os.walk(path):
         directories.sort()
-        for name in sorted(names):
+        for name in sorted(without_compressed_copies(names)):
             yield from run.take(_Source(Path(directory, name), chosen, named=False))
     if run.taken == before:
         yield ImportFailure(path, UnknownTranscript(str(path), "holds no transcript of a format that is known here"))
@@ -112,9 +113,9 @@ class _Import:
     def take(self, source: _Source) -> Iterator[ImportResult | ImportFailure]:
         """Builds the commits of one file, and yields what was stored meanwhile."""
         try:
-            with source.path.open("rb") as stream:
+            with open_transcript(source.path) as stream:
                 head = stream.read(HEAD_BYTES)
-                found = source.chosen or recognise(head, source.path.name)
+                found = source.chosen or recognise(head, plain_name(source.path).name)
                 if found is None:
                     if source.named:
                         raise UnknownTranscript(str(source.path), _looks_like(head))
@@ -157,7 +158,7 @@ class _Import:
         first = next(records, None)
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
-        header = found.header(source.path, first)
+        header = found.header(plain_name(source.path), first)
         own = branch_of(str(header["id"]))
         if any(branch == own or branch.startswith(own + ".") for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.

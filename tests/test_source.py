@@ -38,6 +38,7 @@ ORDER = [
     "session_store",
     "store",
     "verify",
+    "compressed",
     "branching",
     "results",
     "growth",
