@@ -35,7 +35,8 @@ def title_lines(info: SessionInfo) -> Iterator[str]:
     facts = [info.id if info.title else "", info.agent or "", count(info.deltas, "delta")]
     if info.parent_session:
         facts.append(f"from {info.parent_session}")
-    facts.append(f"last activity {local_time(info.updated_at)}")
+    if last := local_time(info.updated_at):
+        facts.append(f"last activity {last}")
     yield style(one_line(", ".join(filter(None, facts))), dim=True)
 
 
@@ -56,7 +57,7 @@ def _part_lines(part: Part, *, full: bool) -> Iterator[str]:
     body = _folded(part, full=full)
     match part.kind:
         case "text":
-            yield from (INDENT + line for line in body)
+            yield from ((INDENT + line).rstrip() for line in body)
         case "tool_call":
             yield from _led(f"{INDENT}> {style(one_line(part.name), fg='yellow')} ", f"{INDENT}> ", body)
         case "tool_result":

@@ -8,7 +8,7 @@ from gitsession.jsonl import encode_header
 from gitsession.layout import branch_of, encode_commit_id, tag_of
 from gitsession.model import SessionMeta
 from gitsession.reading import State
-from gitsession.repo.codec import Commit, Person, encode_commit, object_id
+from gitsession.repo.codec import Commit, GitObject, Person, encode_commit, git_object
 from gitsession.summary import author, commit_message, git_time, header_message
 from gitsession.tree import SessionTree
 from gitsession.view import View
@@ -39,11 +39,11 @@ class Built:
 
     Attributes:
         state: The session after it.
-        objects: What it consists of, kinds and contents: blobs, trees (bottom, middle, root), and the commit.
+        objects: What it consists of: blobs, trees (bottom, middle, root), and the commit.
     """
 
     state: State
-    objects: tuple[tuple[str, bytes], ...]
+    objects: tuple[GitObject, ...]
 
 
 def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subject: str = "", now: int | None) -> Built:
@@ -57,12 +57,12 @@ def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subje
         now: The committer's time, and the author's where the delta has none. None for an import, which depends on no
             clock: a delta without a time takes that of the commit before, the first 0.
     """
-    objects: list[tuple[str, bytes]] = []
+    objects: list[GitObject] = []
     tree = SessionTree("", tag_of(meta.id), "") if old is None else old.tree
     if old is None or meta != old.meta:
-        header = encode_header(meta, tree.tag)
-        objects.append(("blob", header))
-        tree = replace(tree, header=object_id("blob", header))
+        header = git_object("blob", encode_header(meta, tree.tag))
+        objects.append(header)
+        tree = replace(tree, header=header.oid)
     before = now if now is not None else old.commit.committer.time if old is not None else 0
     if delta is None:
         tree, trees = tree.with_header(tree.header)
@@ -70,11 +70,11 @@ def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subje
         speaker, time = _META, before
     else:
         encoded_id = encode_commit_id(delta.commit_id)
-        blob = object_id("blob", delta.content)
-        objects.append(("blob", delta.content))
+        blob = git_object("blob", delta.content)
+        objects.append(blob)
         views = delta.views()
         message = commit_message(views, commit_id=encoded_id, delta=tree.count, session=_trailer(meta))
-        tree, trees = tree.with_delta(encoded_id, blob)
+        tree, trees = tree.with_delta(encoded_id, blob.oid)
         speaker, time = author(views[0]), git_time(delta.timestamp, before)
     commit = Commit(
         tree.oid,
@@ -83,10 +83,10 @@ def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subje
         Person(*_META, time if now is None else now),
         message,
     )
-    content = encode_commit(commit)
+    made = git_object("commit", encode_commit(commit))
     session_id = meta.id if old is None else old.session_id
-    state = State(session_id, object_id("commit", content), commit, meta, tree)
-    return Built(state, (*objects, *trees, ("commit", content)))
+    state = State(session_id, made.oid, commit, meta, tree)
+    return Built(state, (*objects, *trees, made))
 
 
 def _trailer(meta: SessionMeta) -> str:

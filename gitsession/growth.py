@@ -5,22 +5,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gitsession.branching import Base, Branches, derived_id
+from gitsession.branching import Base, Branches
 from gitsession.building import NewDelta, build
 from gitsession.errors import RevisionNotFound
 from gitsession.jsonl import meta_of
-from gitsession.layout import branch_of, encode_commit_id
+from gitsession.layout import branch_of, derived_id, encode_commit_id
 from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
-from gitsession.repo.codec import object_id
+from gitsession.repo.codec import GitObject, git_object, object_id
 from gitsession.repo.repository import Move
 from gitsession.results import ImportResult, Problem
 from gitsession.revisions import resolve
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.stored import encode_record
 
-# The objects of a commit: kind, content, and the id and content of an earlier one that begins alike.
-Objects = Iterator[tuple[str, bytes, tuple[str, bytes] | None]]
+# The objects of a commit, each with an earlier one that begins alike.
+Objects = Iterator[tuple[GitObject, GitObject | None]]
 
 
 class Growth:
@@ -62,8 +62,9 @@ class Growth:
         self._records.append(replace(self._format.outline(record), id=commit_id))
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
+        stored = self._branches.take(number, encode_commit_id(commit_id), blob)
         if self._base is None:
-            if self._branches.take(number, encode_commit_id(commit_id), blob):
+            if stored:
                 self._oids.append(None)
                 return
             self._base = self._branches.base(number, commit_id, blob)
@@ -75,8 +76,8 @@ class Growth:
         self._oids.append(built.state.oid)
         self._new += 1
         bases = _bases(old)
-        for kind, item in built.objects:
-            yield kind, item, bases.pop(0) if kind == "tree" and bases else None
+        for made in built.objects:
+            yield made, bases.pop(0) if made.kind == "tree" and bases else None
 
     def moves(self) -> dict[str, Move]:
         """Returns the move of the branch to the last commit; after it, the growth goes on from there."""
@@ -87,12 +88,24 @@ class Growth:
         return {move.branch: move}
 
     def abandoned(self) -> Iterator[tuple[str, str]]:
-        """Yields the branches of the abandoned lines, and the commit where each ended."""
+        """Yields the branches that abandoned lines need and do not have: the name, and the commit where it ended.
+
+        The branch is named by its last record, or by its commit where another line has that name: one that ended at
+        the same record before the file was rewritten, or the one that the rewritten file goes on with.
+        """
         places = {record.id: place for place, record in enumerate(self._records)}
         for line in self._format.abandoned(self._records):
-            oid = self._oid(places[line.last])
-            if oid is not None:
-                yield branch_of(derived_id(self._session_id, line.last)), oid
+            place = places[line.last]
+            session_id = derived_id(self._session_id, line.last)
+            if session_id != self._holder() and self._branches.holds(session_id, place + 1):
+                continue
+            oid = self._oid(place)
+            if oid is None:
+                continue
+            if session_id == self._holder() or not self._branches.is_free(session_id):
+                session_id = derived_id(self._session_id, oid)
+            if self._branches.is_free(session_id):
+                yield branch_of(session_id), oid
 
     def result(self, path: Path, abandoned: tuple[str, ...]) -> ImportResult:
         """Returns what the import of the file did."""
@@ -124,13 +137,13 @@ class Growth:
         return self._oids[place]
 
 
-def _bases(old: State | None) -> list[tuple[str, bytes]]:
+def _bases(old: State | None) -> list[GitObject]:
     """Returns the trees that the next commit's begin like: bottom, middle, root."""
     if old is None or not old.tree.bottom:
         return []
     tree = old.tree
     return [
-        (object_id("tree", tree.bottom), tree.bottom),
-        (object_id("tree", tree.middle), tree.middle),
-        (tree.oid, tree.root),
+        GitObject(tree.bottom_oid, "tree", tree.bottom),
+        git_object("tree", tree.middle),
+        GitObject(tree.oid, "tree", tree.root),
     ]

@@ -1,6 +1,5 @@
 """The index of a session's commit ids, kept in memory between commits, so that none is looked for by a scan."""
 
-from gitsession.repo.codec import object_id
 from gitsession.repo.objects import Objects
 from gitsession.tree import SessionTree, bottom_directories, deltas_of
 
@@ -58,5 +57,5 @@ class IdIndex:
         self._numbers[new.last_id] = number
         self._ids.append(new.last_id)
         del self._bottoms[number // 100 :]
-        self._bottoms.append(object_id("tree", new.bottom))
+        self._bottoms.append(new.bottom_oid)
         self._tree_oid = new.oid

@@ -4,6 +4,7 @@ The order is fixed: blob, trees, commit, then the ref by compare-and-swap. A cra
 session. FORMAT.md, "Why a commit is safe", goes through it step by step.
 """
 
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -28,6 +29,9 @@ MAX_DELTA_BYTES = 128 * 1024 * 1024
 
 # How many sessions a store keeps the last trees and the commit ids of, between commits.
 _REMEMBERED = 256
+
+# A place in a delta as `load` writes it.
+_PLACE = re.compile("0|[1-9][0-9]{0,8}")
 
 # How often a write is begun anew when plain git moves the branch at the same moment.
 _ATTEMPTS = 100
@@ -85,7 +89,7 @@ class Writer:
             if state is None:
                 raise SessionNotFound(session_id)
             commit_id, _, place = delta.commit_id.rpartition("/")
-            if number is None and commit_id and place.isdecimal():
+            if number is None and commit_id and _PLACE.fullmatch(place):
                 self._refuse_place(state, ids, delta, commit_id, int(place))
 
         return self._write(session_id, delta, check)

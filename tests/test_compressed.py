@@ -17,7 +17,8 @@ def imported(store: Store, *paths: Path) -> Sequence[ImportResult | ImportFailur
 @pytest.fixture
 def packed(tmp_path: Path) -> Path:
     """Returns the compressed form of a rollout."""
-    path = tmp_path / (ROLLOUT.name + ".zst")
+    (tmp_path / "sessions").mkdir()
+    path = tmp_path / "sessions" / (ROLLOUT.name + ".zst")
     path.write_bytes(compressed.zstd.compress(ROLLOUT.read_bytes()))
     return path
 

@@ -1,5 +1,6 @@
 """The objects of an import, of one record or of thousands: few become loose objects, many become a pack."""
 
+from gitsession.repo.codec import GitObject
 from gitsession.repo.objects import LooseBatch, Objects
 from gitsession.repo.pack import PackWriter
 
@@ -13,7 +14,7 @@ class GrowingBatch:
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._items: list[tuple[str, bytes, tuple[str, bytes] | None]] = []
+        self._items: list[tuple[GitObject, GitObject | None]] = []
         self._item_bytes = 0
         self._pack: PackWriter | None = None
         self._stored: LooseBatch | PackWriter | None = None
@@ -31,17 +32,17 @@ class GrowingBatch:
         """How many bytes it holds, packed where they are in a pack."""
         return self._item_bytes if self._pack is None else self._pack.size
 
-    def add(self, kind: str, content: bytes, base: tuple[str, bytes] | None = None) -> None:
-        """Adds an object; `base` is the id and the content of an earlier one that begins alike.
+    def add(self, made: GitObject, base: GitObject | None = None) -> None:
+        """Adds an object; `base` is an earlier one that begins alike.
 
         Raises:
             Unavailable: The disk refuses.
         """
         if self._pack is not None:
-            self._pack.add(kind, content, base)
+            self._pack.add(made, base)
             return
-        self._items.append((kind, content, base))
-        self._item_bytes += len(content)
+        self._items.append((made, base))
+        self._item_bytes += len(made.content)
         if len(self._items) > _LOOSE_OBJECTS or self._item_bytes > _LOOSE_BYTES:
             self._pack = PackWriter(self._objects)
             for item in self._items:
@@ -54,7 +55,7 @@ class GrowingBatch:
         Raises:
             Unavailable: The disk refuses.
         """
-        self._stored = self._pack or LooseBatch(self._objects, [(kind, content) for kind, content, _ in self._items])
+        self._stored = self._pack or LooseBatch(self._objects, [made for made, _ in self._items])
         self._stored.store()
 
     def restore(self) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 from gitsession.errors import StoreBusy
-from gitsession.repo.files import make_directory, translated
+from gitsession.repo.files import translated
 
 if os.name == "nt":
     import msvcrt
@@ -68,9 +68,9 @@ class SessionLocks:
             Unavailable: The lock file cannot be made.
         """
         stripe = crc32(branch.encode()) % _STRIPES
-        path = self.path / f"{stripe:02d}.lock"
+        path = f"{self.path}{os.sep}{stripe:02d}.lock"
         if not self._inner[stripe].acquire(timeout=self.wait):
-            raise StoreBusy(str(path), None)
+            raise StoreBusy(path, None)
         try:
             with translated("lock the session"):
                 file = self._open(path)
@@ -79,7 +79,7 @@ class SessionLocks:
                     if _try_lock(file):
                         break
                     if pause is None:
-                        raise StoreBusy(str(path), None)
+                        raise StoreBusy(path, None)
                     time.sleep(pause)
                 yield
             finally:
@@ -87,12 +87,12 @@ class SessionLocks:
         finally:
             self._inner[stripe].release()
 
-    def _open(self, path: Path) -> int:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    def _open(self, path: str) -> int:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:
-            make_directory(self.path, durable=False)
+            self.path.mkdir(parents=True, exist_ok=True)
             return os.open(path, flags, 0o600)
 
 
@@ -106,7 +106,7 @@ def pauses(wait: float) -> Iterator[float | None]:
     yield None
 
 
-def take_git_lock(path: Path, *, wait: float, scratch: Path) -> int:
+def take_git_lock(path: str, *, wait: float, scratch: Path) -> int:
     """Makes git's own lock file and returns it open for writing.
 
     The caller holds the session's advisory lock. A lock that a killed process left is removed, with a warning.
@@ -124,12 +124,12 @@ def take_git_lock(path: Path, *, wait: float, scratch: Path) -> int:
         try:
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
         except FileExistsError:
-            age = _age(path, scratch)
-            if age is not None and age > STALE_SECONDS and _remove_stale(path, scratch):
+            age = _age(Path(path), scratch)
+            if age is not None and age > STALE_SECONDS and _remove_stale(Path(path), scratch):
                 warnings.warn(f"removed {path}, which a killed process left {age:.0f} s ago", stacklevel=2)
                 continue
         if pause is None:
-            raise StoreBusy(str(path), _age(path, scratch))
+            raise StoreBusy(path, _age(Path(path), scratch))
         time.sleep(pause)
     raise AssertionError  # pauses() ends with None
 

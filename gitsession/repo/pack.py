@@ -13,8 +13,8 @@ from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
 
-from gitsession.repo.codec import object_id
-from gitsession.repo.files import fsync_directory, translated
+from gitsession.repo.codec import GitObject
+from gitsession.repo.files import translated
 from gitsession.repo.objects import Objects
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
@@ -34,7 +34,7 @@ class PackWriter:
         Raises:
             Unavailable: The disk refuses.
         """
-        self._objects = objects
+        self._disk = objects.disk
         self._directory = objects.path / "pack"
         self._temporary = self._directory / f"tmp_pack_{os.getpid()}_{id(self):x}"
         self._entries: dict[bytes, tuple[int, int]] = {}
@@ -59,34 +59,33 @@ class PackWriter:
         """How many bytes were written."""
         return self._file.tell()
 
-    def add(self, kind: str, content: bytes, base: tuple[str, bytes] | None = None) -> str:
-        """Adds an object and returns its id.
+    def add(self, made: GitObject, base: GitObject | None = None) -> None:
+        """Adds an object.
 
         Args:
-            kind: What it is.
-            content: Its content.
-            base: The id and the content of an object that begins like it and was added before, where there is one.
+            made: The object.
+            base: One that begins like it and was added before, where there is one.
 
         Raises:
             Unavailable: The disk refuses.
         """
-        oid = object_id(kind, content)
-        name = bytes.fromhex(oid)
+        name = bytes.fromhex(made.oid)
         if name in self._entries:
-            return oid
+            return
         offset = self._file.tell()
-        depth = self._depths.get(base[0], _MAX_DEPTH) if base else _MAX_DEPTH
-        if base is not None and depth < _MAX_DEPTH and (delta := _delta(base[1], content)) is not None:
-            back = offset - self._entries[bytes.fromhex(base[0])][0]
+        content = made.content
+        depth = self._depths.get(base.oid, _MAX_DEPTH) if base else _MAX_DEPTH
+        if base is not None and depth < _MAX_DEPTH and (delta := _delta(base.content, content)) is not None:
+            back = offset - self._entries[bytes.fromhex(base.oid)][0]
             entry = _entry_header(_OFS_DELTA, len(delta)) + _offset(back) + zlib.compress(delta, 1)
-            self._depths[oid] = depth + 1
+            self._depths[made.oid] = depth + 1
         else:
-            entry = _entry_header(_KINDS[kind], len(content)) + zlib.compress(content, 6)
-            self._depths[oid] = 0
+            entry = _entry_header(_KINDS[made.kind], len(content)) + zlib.compress(content, 6)
+            if made.kind == "tree":
+                self._depths[made.oid] = 0
         with translated("write to the store"):
             self._file.write(entry)
         self._entries[name] = (offset, zlib.crc32(entry))
-        return oid
 
     def store(self) -> None:
         """Finishes the pack and names it, the index last: it is whole before anybody can see it.
@@ -104,10 +103,10 @@ class PackWriter:
             self._file.flush()
             self._temporary_index.write_bytes(self._index(checksum))
             self._name = f"pack-{checksum.hex()}"
-            if self._objects.durable:
-                os.fsync(self._file.fileno())
-                with self._temporary_index.open("rb+") as index:
-                    os.fsync(index.fileno())
+            with self._temporary_index.open("rb+") as index:
+                self._disk.file(self._file.fileno())
+                self._disk.file(index.fileno())
+            self._disk.barrier()
             self._temporary.chmod(0o444)
             self._temporary_index.chmod(0o444)
             self._publish()
@@ -126,8 +125,7 @@ class PackWriter:
         for source, ending in ((self._temporary, ".pack"), (self._temporary_index, ".idx")):
             with suppress(FileExistsError):
                 os.link(source, self._directory / (self._name + ending))
-        if self._objects.durable:
-            fsync_directory(self._directory)
+        self._disk.directory(self._directory)
 
     def _write_header(self, count: int) -> None:
         self._file.seek(0)

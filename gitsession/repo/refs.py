@@ -4,21 +4,24 @@ Loose refs are read before packed ones: `git pack-refs` writes the packed file b
 ref that was there all the time is never missed. (libgit2 reads them the other way round when it lists.)
 """
 
+import errno
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from gitsession.errors import Corrupt, SessionError
-from gitsession.repo.files import fsync_directory, make_directory, read_file, translated, unavailable, write_all
+from gitsession.layout import is_ref_name
+from gitsession.repo.disk import Disk
+from gitsession.repo.files import make_directory, read_file, translated, unavailable, write_all
 from gitsession.repo.locks import take_git_lock
 
-_OID = re.compile(rb"([0-9a-f]{40})\s*")
+_OID = re.compile(rb"([0-9a-f]{40})[ \t\r\n]*")
 _PACKED_LINE = re.compile(rb"^([0-9a-f]{40}) (refs/[^\n]+)$", re.MULTILINE)
 
-# Where a store keeps what is its own beside git's files: locks, and caches that may be deleted at any time.
+# Where a store keeps what is its own beside git's files: locks, and in `kept` the refs that a repair replaced.
 OWN_DIRECTORY = "gitsession"
 
 _REFLOG_PERSON = "gitsession <meta@gitsession.invalid>"
@@ -53,13 +56,14 @@ class Refs:
 
     Attributes:
         path: The git directory.
-        durable: Whether a new value is on disk before `compare_and_swap` returns.
+        disk: What makes a new value durable before `compare_and_swap` returns.
         wait: For how long git's lock on a ref is waited for, in seconds.
     """
 
-    def __init__(self, path: Path, *, durable: bool, wait: float) -> None:
+    def __init__(self, path: Path, disk: Disk, *, wait: float) -> None:
         self.path = path
-        self.durable = durable
+        self.disk = disk
+        self._root = f"{path}{os.sep}"
         self.wait = wait
         self._packed: tuple[tuple[int, int, int] | None, dict[str, str]] = (None, {})
 
@@ -71,7 +75,7 @@ class Refs:
             Unavailable: The disk could not be read.
         """
         try:
-            content = read_file(f"{self.path}{os.sep}{name}", 4096)
+            content = read_file(f"{self._root}{name}", 4096)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return self._read_packed().get(name)
         except PermissionError as error:
@@ -101,7 +105,8 @@ class Refs:
                 except OSError as error:
                     found[name] = Corrupt(f"the ref {name} cannot be read: {error.strerror}")
             packed = {name: oid for name, oid in self._read_packed().items() if name.startswith(prefix)}
-        yield from sorted((packed | found).items())
+        for name, value in sorted((packed | found).items()):
+            yield name, value if is_ref_name(name) else Corrupt(f"git does not allow a ref of the name {name!a:.120}")
 
     def beginning(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
         """Yields the refs whose names begin with a prefix that ends within a name; as `below`."""
@@ -127,29 +132,78 @@ class Refs:
             StoreBusy: Another process holds the ref's lock.
             Unavailable: The disk refuses. The ref may have moved all the same: read it again.
         """
-        path = self.path / name
+
+        def check() -> str | None:
+            actual = self.find(name)
+            if actual != expected:
+                raise RefMoved(name, actual)
+            if expected is None:
+                self._check_free(Path(f"{self._root}{name}"), name)
+            return expected
+
+        self._set(name, new, check, reason)
+
+    def replace_damaged(self, name: str, content: bytes, new: str, *, reason: str) -> None:
+        """Sets a ref whose file is damaged; the caller holds the advisory lock of the session.
+
+        Args:
+            name: The ref.
+            content: What its file holds, as `content` returned it: the expected value.
+            new: The commit it is set to.
+            reason: What the reflog says.
+
+        Raises:
+            RefMoved: The file holds something else; nothing was changed.
+            StoreBusy: Another process holds the ref's lock.
+            Unavailable: The disk refuses.
+        """
+
+        def check() -> str | None:
+            if self.content(name) != content:
+                raise RefMoved(name, None)
+            moves = self.reflog(name)
+            return moves[-1][1] if moves else None
+
+        self._set(name, new, check, reason)
+
+    def packed(self, name: str) -> str | None:
+        """Returns the value that a ref has among the packed ones, which its own file outweighs; None if it has none."""
+        return self._read_packed().get(name)
+
+    def content(self, name: str) -> bytes | None:
+        """Returns what the file of a loose ref holds, up to 4 KB; None if there is none.
+
+        Raises:
+            Unavailable: The disk could not be read.
+        """
+        with translated(f"read the ref {name}"):
+            try:
+                return read_file(self.path / name, 4096)
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                return None
+
+    def _set(self, name: str, new: str, check: Callable[[], str | None], reason: str) -> None:
+        """Sets a ref under its lock, once `check` has found it as expected; `check` returns its old value."""
+        path = f"{self._root}{name}"
+        lock = f"{path}.lock"
         with translated(f"move the ref {name}"):
             file = self._lock(path, name)
-            lock = path.with_name(path.name + ".lock")
             try:
                 try:
-                    actual = self.find(name)
-                    if actual != expected:
-                        raise RefMoved(name, actual)
-                    if expected is None:
-                        self._check_free(path, name)
+                    old = check()
                     write_all(file, f"{new}\n".encode())
-                    if self.durable:
-                        os.fsync(file)
+                    self.disk.file(file)
                 finally:
                     os.close(file)
                 # The log first: a crash leaves a line for a move that did not happen, never a move without a line,
-                # so the log can tell a ref that fell back.
-                self._log(name, expected or "0" * 40, new, reason)
-                lock.replace(path)
+                # so the log can tell a ref that fell back. Then the barrier: the ref may name the commit only when
+                # all that it reaches is on disk, and so is the ref's own content.
+                self._log(name, old or "0" * 40, new, reason)
+                self.disk.barrier()
+                os.replace(lock, path)  # noqa: PTH105  # strings: the hot path
             except BaseException:
                 with suppress(OSError):
-                    lock.unlink()
+                    os.unlink(lock)  # noqa: PTH108
                 raise
             self.settle(name)
 
@@ -159,8 +213,8 @@ class Refs:
         Raises:
             OSError: The disk refuses.
         """
-        if self.durable:
-            fsync_directory((self.path / name).parent)
+        self.disk.directory(f"{self._root}{name}".rpartition("/")[0])
+        self.disk.barrier()
 
     def reflog(self, name: str) -> list[tuple[str, str]]:
         """Returns the moves that a ref's log tells of, oldest first: the old and the new object id of each."""
@@ -177,15 +231,20 @@ class Refs:
             names = set(self._loose_names(directory))
             return sorted(names.union(name for name in self._read_packed() if name.startswith(directory)))
 
-    def _lock(self, path: Path, name: str) -> int:
-        lock = path.with_name(path.name + ".lock")
+    def _lock(self, path: str, name: str) -> int:
+        lock = f"{path}.lock"
+        if name.count("/") > 2:  # the directories above the others are looked at when the store is opened
+            for directory in Path(name).parents:
+                for link in (self.path / directory, self.path / "logs" / directory):
+                    if link.is_symlink():
+                        raise OSError(errno.ELOOP, f"{link} is a link to another place")
         try:
             return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
         except FileNotFoundError:
-            make_directory(path.parent, durable=self.durable)
+            make_directory(Path(path).parent, self.disk)
             return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
         except NotADirectoryError:
-            blocker = next(p for p in reversed(path.parents) if p.is_file())
+            blocker = next(p for p in reversed(Path(path).parents) if p.is_file())
             raise RefBlocked(name, str(blocker.relative_to(self.path))) from None
 
     def _check_free(self, path: Path, name: str) -> None:
@@ -201,24 +260,25 @@ class Refs:
                 Path(directory).rmdir()  # git leaves empty directories behind, and removes them like this
 
     def _log(self, name: str, old: str, new: str, reason: str) -> None:
-        path = self.path / "logs" / name
+        path = f"{self._root}logs{os.sep}{name}"
         line = f"{old} {new} {_REFLOG_PERSON} {int(time.time())} +0000\t{reason}\n".encode()
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        # A link in place of the log would lead out of the store.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
             file = os.open(path, flags, 0o644)
         except FileNotFoundError:
-            make_directory(path.parent, durable=self.durable)
+            make_directory(Path(path).parent, self.disk)
             file = os.open(path, flags, 0o644)
-        # Not synced: the log is a second witness, and after a power cut the ref itself is the better one.
+        # Not synced by itself: the log is a second witness, and after a power cut the ref is the better one.
         try:
             os.write(file, line)
         finally:
             os.close(file)
 
     def _read_packed(self) -> dict[str, str]:
-        path = self.path / "packed-refs"
+        path = f"{self._root}packed-refs"
         try:
-            stat = path.stat()
+            stat = os.stat(path)  # noqa: PTH116  # strings: the hot path
             key = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
             if self._packed[0] == key:
                 return self._packed[1]

@@ -1,0 +1,105 @@
+"""How what is written comes to be on disk, in order, before it is acknowledged.
+
+A commit writes several small files that only count together, so the order has three barriers: the contents of all
+files before any of them gets its name, the names of the objects before the ref names the commit, and the ref before the
+commit is acknowledged. On Linux one `syncfs` is a barrier for all files at once and costs as much as a single fsync;
+elsewhere each file and each directory is synced by itself, in the same places.
+"""
+
+import ctypes
+import os
+import platform
+import re
+import sys
+import threading
+from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
+
+
+class Disk:
+    """The file system that a repository lies on.
+
+    Attributes:
+        path: A directory on it.
+        durable: Whether anything is synced at all.
+    """
+
+    def __init__(self, path: Path, *, durable: bool) -> None:
+        self.path = path
+        self.durable = durable
+        self._all_at_once = durable and _has_syncfs()
+        self._local = threading.local()
+
+    def file(self, file: int) -> None:
+        """Syncs an open file now, or leaves it to the next barrier.
+
+        Raises:
+            OSError: The disk refuses.
+        """
+        if self.durable and not self._all_at_once:
+            _fsync(file)
+
+    def directory(self, path: str | Path) -> None:
+        """Syncs the names in a directory now, or leaves them to the next barrier.
+
+        Raises:
+            OSError: The disk refuses.
+        """
+        if self.durable and not self._all_at_once:
+            fsync_directory(path)
+
+    def barrier(self) -> None:
+        """Returns when everything that was written before is on disk.
+
+        Raises:
+            OSError: The disk refuses, or refused something that was written before.
+        """
+        if not self._all_at_once:
+            return
+        handle = getattr(self._local, "handle", None)
+        if handle is None:
+            handle = self._local.handle = _Handle(self.path)
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.syncfs(handle.file) != 0:
+            error = ctypes.get_errno()
+            raise OSError(error, os.strerror(error))
+
+
+class _Handle:
+    """An open directory, by which the system tells each thread of a failed write once; closed with its thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __del__(self) -> None:
+        os.close(self.file)
+
+
+def fsync_directory(path: str | Path) -> None:
+    """Makes the names in a directory durable; does nothing where directories cannot be opened (Windows).
+
+    Raises:
+        OSError: The disk refuses.
+    """
+    if sys.platform == "win32":
+        return
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        _fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _fsync(file: int) -> None:
+    if sys.platform == "darwin":
+        fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # fsync leaves it in the drive's own cache there
+    else:
+        os.fsync(file)
+
+
+def _has_syncfs() -> bool:
+    """Tells whether `syncfs` is there and reports failed writes, as it does since Linux 5.8."""
+    found = re.match(r"(\d+)\.(\d+)", platform.release()) if sys.platform == "linux" else None
+    return found is not None and (int(found[1]), int(found[2])) >= (5, 8) and hasattr(ctypes.CDLL(None), "syncfs")
