@@ -49,6 +49,7 @@ ORDER = [
     "results",
     "growth",
     "importer",
+    "exporter",
     "sync",
     "aio",
 ]

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.codex_compose import compose
 from gitsession.transcripts.codex_fold import fold
 from gitsession.transcripts.codex_records import KINDS, is_bare, is_bare_header, item, outline, prompt, show, words
 from gitsession.transcripts.codex_turns import Turns
@@ -112,4 +113,5 @@ CODEX = Format(
     write=records.join,
     outline=outline,
     places=("~/.codex/sessions", "~/.codex/archived_sessions"),
+    compose=compose,
 )

@@ -39,6 +39,7 @@ class _Fold:
         self._models = _models(records)
         self._times = _times(records)
         self._names: dict[str, str] = {}  # of the tools, by their calls
+        self._calls = 0
         self._answer: _Answer | None = None
         for said in self._turns.said:
             if said.kind == "assistant":
@@ -49,7 +50,8 @@ class _Fold:
             if said.kind == "compaction":
                 self._put_compaction(said.place, mapping(value, "payload"))
             elif said.kind == "tool":
-                self._put(said.place, self._result(item(value)))
+                # That a tool failed may stand beside the item, which has no place for it.
+                self._put(said.place, self._result(item(value), failed=value.get("is_error") is True))
             else:
                 self._put(said.place, _prompt(value, meta=said.kind == "context"))
         self._close()
@@ -78,7 +80,8 @@ class _Fold:
                 if encoded := text(found, "result"):
                     answer.said.append(image_part(f"data:image/png;base64,{encoded}"))
             case _:
-                call = _call(found, self._turns.entry_id(place))
+                self._calls += 1
+                call = _call(found, f"call-{self._calls}")
                 self._names[call["id"]] = call["function"]["name"]
                 answer.calls.append(call)
 
@@ -107,11 +110,10 @@ class _Fold:
                 after = (one.id for one in self.entries[place:] if isinstance(one, MessageEntry))
                 self.entries[place] = replace(entry, first_kept_id=next(after, None))
 
-    def _result(self, found: dict[str, Any]) -> Message:
+    def _result(self, found: dict[str, Any], *, failed: bool) -> Message:
         output = found.get("output") if "output" in found else found.get("tools")
-        failed = False
         if isinstance(output, dict):
-            failed = output.get("success") is False
+            failed = failed or output.get("success") is False
             output = output.get("content") if output.get("content") is not None else output.get("content_items")
         call = text(found, "call_id")
         name = self._names.get(call, "") or text(found, "name")
@@ -157,12 +159,13 @@ def _call(found: dict[str, Any], default_id: str) -> Message:
 
 
 def _models(records: Sequence[Record]) -> list[str]:
-    """Returns for each record the model of its turn; "" where nothing tells it."""
+    """Returns for each record its model: what stands beside its item, or that of the turn; "" where nothing tells."""
     found, model = [], ""
     for record in records:
         if text(record.value, "type") == "turn_context":
             model = text(mapping(record.value, "payload"), "model") or model
-        found.append(model)
+        beside = text(record.value, "model") if mapping(record.value, "payload") else ""
+        found.append(beside or model)
     return found
 
 

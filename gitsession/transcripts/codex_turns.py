@@ -63,6 +63,7 @@ class Turns:
         self._records = records
         self._left: list[tuple[int, int | None]] = []
         self._turn: list[_Heard] = []
+        self._told = any(text(event(record.value), "type") == "user_message" for record in records)
         self._marked = False  # whether the turn was begun by an event, so that a prompt within it begins no other
         for place, record in enumerate(records):
             if isinstance(record.value, dict):
@@ -129,7 +130,7 @@ class Turns:
         items = [one for one in turn if not one.is_event]
         answered = any(one.kind in ("assistant", "tool") for one in items)
         thought = any(one.reasoning for one in items)
-        kept = [Said(*one) for one in _prompts(turn)]
+        kept = [Said(*one) for one in _prompts(turn, told=self._told)]
         for one in turn:
             if one.kind == "user":
                 continue
@@ -152,11 +153,16 @@ class Turns:
         self._left.append((left[-1], stays[-1] if stays else None))
 
 
-def _prompts(turn: Sequence[_Heard]) -> list[tuple[int, Kind]]:
-    """Returns what the user said in a turn: each prompt once, and what was injected."""
+def _prompts(turn: Sequence[_Heard], *, told: bool) -> list[tuple[int, Kind]]:
+    """Returns what the user said in a turn: each prompt once, and what was injected.
+
+    Args:
+        turn: The records of the turn.
+        told: Whether the file has events that tell what a person typed, in this turn or another.
+    """
     typed = [one for one in turn if one.kind == "user" and one.is_event]
     given = [one for one in turn if one.kind == "user" and not one.is_event]
-    if not typed:
+    if not told:
         return [(one.place, "context" if is_injected(one.key) else "user") for one in given]
     found: list[tuple[int, Kind]] = []
     unmatched = []

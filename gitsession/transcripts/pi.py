@@ -14,6 +14,7 @@ from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.fields import changed, mapping, one_line, text, time
 from gitsession.transcripts.normal import damaged
+from gitsession.transcripts.pi_compose import compose
 from gitsession.transcripts.pi_fold import command, fold, said
 from gitsession.transcripts.pi_tree import Tree, is_entry
 from gitsession.view import View, view
@@ -153,4 +154,5 @@ PI = Format(
     write=records.join,
     outline=_outline,
     places=("~/.pi/agent/sessions", "~/.tau/sessions"),
+    compose=compose,
 )
