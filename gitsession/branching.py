@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 from gitsession.errors import Corrupt
 from gitsession.layout import derived_id
@@ -89,13 +90,12 @@ class Branches:
         """Returns the session that holds the first `number` records of the file, its own branch first."""
         return next((branch.state for branch in self._branches if branch.matched == number), None)
 
-    def base(self, number: int, record_id: str, blob: str) -> Base:
+    def base(self, number: int, record_id: str) -> Base:
         """Returns what record `number`, the first that is not stored, follows.
 
         Args:
             number: Its place in the file, from 0.
             record_id: Its id, by which a derived branch is named.
-            blob: Its blob, by which one is named where that name is taken.
         """
         same = [branch for branch in self._branches if branch.matched == number]
         longer = any(len(branch.deltas) > number for branch in same)
@@ -105,13 +105,17 @@ class Branches:
             # Several end here only where one of them is a name for an earlier commit of the others' line.
             state = same[0].state
             return Base(state.session_id, state, state.oid)
-        name = derived_id(self.session_id, record_id)
-        if name in self._taken:
-            name = derived_id(self.session_id, blob)
+        name = next(name for name in self.names(record_id) if self.is_free(name))
         if not same or number == 0:
             return Base(name, None, None, self.session_id)
         state = resolve(self.reader, same[0].state.session_id, f"#{number - 1}")
         return Base(name, state, None, same[0].state.session_id)
+
+    def names(self, record_id: str) -> Iterator[str]:
+        """Yields the ids that a branch derived at a record may have, the best first, as many as are asked for."""
+        yield derived_id(self.session_id, record_id)
+        for number in count(2):
+            yield derived_id(self.session_id, f"{record_id}.{number}")
 
     def is_free(self, session_id: str) -> bool:
         """Tells whether no branch has this id."""

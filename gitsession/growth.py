@@ -9,7 +9,7 @@ from gitsession.branching import Base, Branches
 from gitsession.building import NewDelta, build
 from gitsession.errors import RevisionNotFound
 from gitsession.jsonl import meta_of
-from gitsession.layout import branch_of, derived_id, encode_commit_id
+from gitsession.layout import branch_of, encode_commit_id
 from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import GitObject, git_object, object_id
@@ -80,7 +80,7 @@ class Growth:
             if stored:
                 self._oids.append(None)
                 return
-            self._base = self._branches.base(number, commit_id, blob)
+            self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp)
@@ -103,22 +103,21 @@ class Growth:
     def abandoned(self) -> Iterator[tuple[str, str]]:
         """Yields the branches that abandoned lines need and do not have: the name, and the commit where it ended.
 
-        The branch is named by its last record, or by its commit where another line has that name: one that ended at
-        the same record before the file was rewritten, or the one that the rewritten file goes on with.
+        The branch is named by its last record, with a number where another line has that name: one that ended at the
+        same record before the file was rewritten, or the one that the rewritten file goes on with.
         """
         places = {record.id: place for place, record in enumerate(self._records)}
+        given = {self._holder()}
         for line in self._format.abandoned(self._records):
             place = places[line.last]
-            session_id = derived_id(self._session_id, line.last)
-            if session_id != self._holder() and self._branches.holds(session_id, place + 1):
-                continue
-            oid = self._oid(place)
-            if oid is None:
-                continue
-            if session_id == self._holder() or not self._branches.is_free(session_id):
-                session_id = derived_id(self._session_id, oid)
-            if self._branches.is_free(session_id):
-                yield branch_of(session_id), oid
+            name = next(
+                name
+                for name in self._branches.names(line.last)
+                if name not in given and (self._branches.is_free(name) or self._branches.holds(name, place + 1))
+            )
+            if self._branches.is_free(name) and (oid := self._oid(place)) is not None:
+                given.add(name)
+                yield branch_of(name), oid
 
     def result(self, path: Path, abandoned: tuple[str, ...]) -> ImportResult:
         """Returns what the import of the file did."""
@@ -145,10 +144,13 @@ class Growth:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
         if self._oids[place] is None:
             number = place if self._plan is None else self._plan.places[place].delta
+            # What was stored before is found where it was: the branch that goes on from there need not exist yet.
+            base = None if self._base is None else self._base.state
             try:
-                self._oids[place] = resolve(self._reader, self._holder(), f"#{number}").oid
+                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}")
             except RevisionNotFound:
                 return None
+            self._oids[place] = stored.oid
         return self._oids[place]
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 # What a commit asks of the file system; memory and clocks are not its business.
 SYSTEM_CALLS = (
@@ -97,7 +98,7 @@ class Trace:
         error = self._process.stderr.read().decode() if self._process.stderr else ""
         raise AssertionError(f"strace does not attach: {error}")
 
-    def __enter__(self) -> "Trace":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
