@@ -58,7 +58,7 @@ WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
 @options.at
 @click.option("--format", "name", type=click.Choice([*WRITERS]), default="jsonl", show_default=True)
 def command(settings: options.Settings, session: str, at: str | None, name: str) -> None:
-    r"""Write a session to stdout.
+    """Write a session to stdout.
 
     Nothing is written if the session cannot be read to its end.
 
@@ -68,7 +68,7 @@ def command(settings: options.Settings, session: str, at: str | None, name: str)
     context   what a model is shown: from the last compaction on
     markdown  the conversation as a document
     original  the transcript that was imported, byte for byte
-    """
+    """  # noqa: D301  # click wants the character, which keeps the lines apart
     store = settings.open()
     # Spooled, so that half a session never passes for a whole one.
     with SpooledTemporaryFile(SPOOLED) as spool:
