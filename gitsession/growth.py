@@ -143,9 +143,9 @@ class Growth:
     def _oid(self, place: int) -> str | None:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
         if self._oids[place] is None:
-            number = place if self._plan is None else self._plan.places[place].delta
             # What was stored before is found where it was: the branch that goes on from there need not exist yet.
             base = None if self._base is None else self._base.state
+            number = place if self._plan is None else self._plan.places[place].delta
             try:
                 stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}")
             except RevisionNotFound:

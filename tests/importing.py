@@ -1,40 +1,15 @@
 """What tests of imports share: short transcripts, imports of them, and all that a store holds after it."""
 
-import io
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from gitsession import FORMATS, ImportFailure, ImportResult, SessionError, Store, import_transcripts
-from gitsession.files import listing, whole
+from gitsession import ImportFailure, ImportResult, SessionError, Store, import_transcripts
 from gitsession.layout import branch_of
-from gitsession.transcripts import recognise
+from tests.transcripts.transcript_files import FIXTURES, TRANSCRIPTS
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
-# The files beside a transcript that are none themselves: they belong to it, or say something about it.
-COMPANIONS = ("message", "part", "todo", "events")
-TRANSCRIPTS = sorted(
-    path
-    for name in FORMATS
-    for path in (FIXTURES / name).rglob("*")
-    if path.is_file() and not path.name.endswith(".meta.json") and not {*COMPANIONS} & {*path.parts}
-)
-
-
-def files_of(path: Path) -> list[Path]:
-    """Returns the files that a transcript consists of."""
-    found = recognise(path.read_bytes()[: 64 << 10], path.name)
-    assert found is not None
-    bundled = found.bundle(path, listing)
-    return [path] if bundled is None else [Path(one) for one in bundled[1]]
-
-
-def content_of(path: Path) -> bytes:
-    """Returns the bytes of a transcript: of the file, or of the files that it consists of as one."""
-    found = recognise(path.read_bytes()[: 64 << 10], path.name)
-    assert found is not None
-    return whole(path, found.bundle(path, listing), io.BytesIO(path.read_bytes())).read()
+__all__ = ["FIXTURES", "TRANSCRIPTS"]
 
 
 def new_store(path: Path) -> Store:

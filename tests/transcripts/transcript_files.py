@@ -3,10 +3,18 @@
 import io
 from pathlib import Path
 
-from gitsession.transcripts import Format, Record, recognise
-from tests.importing import FIXTURES, TRANSCRIPTS, content_of
+from gitsession.files import listing, whole
+from gitsession.transcripts import FORMATS, Format, Record, recognise
 
-__all__ = ["FIXTURES", "TRANSCRIPTS", "content_of", "format_of", "header_of", "name_of", "read", "records_of"]
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+# The files beside a transcript that are none themselves: they belong to it, or say something about it.
+COMPANIONS = ("message", "part", "todo", "events")
+TRANSCRIPTS = sorted(
+    path
+    for name in FORMATS
+    for path in (FIXTURES / name).rglob("*")
+    if path.is_file() and not path.name.endswith(".meta.json") and not {*COMPANIONS} & {*path.parts}
+)
 
 
 def name_of(path: Path) -> str:
@@ -17,6 +25,12 @@ def format_of(path: Path) -> Format:
     found = recognise(path.read_bytes()[: 64 << 10], path.name)
     assert found is not None
     return found
+
+
+def content_of(path: Path) -> bytes:
+    """Returns the bytes of a transcript: of the file, or of the files that it consists of as one."""
+    bundled = format_of(path).bundle(path, listing)
+    return whole(path, bundled, io.BytesIO(path.read_bytes())).read()
 
 
 def records_of(path: Path) -> list[Record]:
