@@ -33,6 +33,7 @@ ORDER = [
     "conversation",
     "reading",
     "revisions",
+    "sides",
     "building",
     "writing",
     "session_store",
