@@ -31,7 +31,11 @@ _LONGEST_LINE = 4096
 
 
 def write_bundle(
-    store: Store, path: str | os.PathLike[str], sessions: Iterable[str] | None = None, *, progress: Progress | None = None
+    store: Store,
+    path: str | os.PathLike[str],
+    sessions: Iterable[str] | None = None,
+    *,
+    progress: Progress | None = None,
 ) -> list[str]:
     """Writes sessions, whole, to a bundle that only its owner can read, and returns their ids.
 
@@ -88,7 +92,11 @@ def is_bundle(path: str | os.PathLike[str]) -> bool:
 
 
 def import_bundle(
-    store: Store, path: str | os.PathLike[str], sessions: Iterable[str] | None = None, *, progress: Progress | None = None
+    store: Store,
+    path: str | os.PathLike[str],
+    sessions: Iterable[str] | None = None,
+    *,
+    progress: Progress | None = None,
 ) -> list[SyncResult]:
     """Takes the sessions of a bundle, as `pull` takes those of a remote, and returns those that moved here.
 

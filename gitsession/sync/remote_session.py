@@ -155,9 +155,7 @@ class _Server:
         self.branch = branch_of(session_id)
         self.ref = f"{REMOTES}{remote}/{self.branch}"
         self.pushes = 0
-        self.locks = SessionLocks(
-            store.repository.path / OWN_DIRECTORY / "remote-locks", wait=store.repository.wait
-        )
+        self.locks = SessionLocks(store.repository.path / OWN_DIRECTORY / "remote-locks", wait=store.repository.wait)
         self._git = git
 
     def known(self) -> str | None:
@@ -241,13 +239,13 @@ class _RemoteWriter(Writer):
         super().__init__(server.store.repository, server.store.reader)
         self._server = server
 
-    def _tip(self, branch: str) -> str | None:
+    def _tip(self, branch: str) -> str | None:  # noqa: ARG002  # there is one branch here
         return self._server.known()
 
     def _hold(self, branch: str) -> AbstractContextManager[None]:
         return self._server.locks.hold(branch)
 
-    def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:
+    def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:  # noqa: ARG002  # as above
         # No ref of ours reaches the objects until the server has them. Should a collection take them in between, the
         # push fails, and the next try writes them again.
         LooseBatch(self._repository.objects, built.objects).store()
