@@ -136,5 +136,8 @@ def _attributes(error: Exception) -> dict[str, Any]:
             return {}
         case OSError():
             return {"errno": error.errno, "path": error.filename}
+        case SyncRefused():
+            # The results stand on stdout, one a line.
+            return {"remote": error.remote, "refused": error.refused}
         case _:
             return vars(error)

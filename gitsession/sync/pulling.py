@@ -148,7 +148,7 @@ def _step(
 
 def _diverged(found: Relation, session: str, remote: str) -> str:
     return (
-        f"it went on on both sides: {found.ours} commits here, {found.theirs} in {session}@{remote}; "
+        f"it went on on both sides: commits of its own here {found.ours}, in {session}@{remote} {found.theirs}; "
         "`gitsession diff` compares them"
     )
 

@@ -136,7 +136,7 @@ def _not_forward(store: Store, remote: str, session: str, ours: str | None, thei
     except SessionError:
         found = None
     if found is not None and found.diverged:
-        reason = f"it went on on both sides: {found.ours} commits here, {found.theirs} in {session}@{remote}"
+        reason = f"it went on on both sides: commits of its own here {found.ours}, in {session}@{remote} {found.theirs}"
         return SyncResult(session, "push", "diverged", theirs, None, reason)
     if found is not None and found.theirs:
         return SyncResult(session, "push", "behind", theirs, None, f"{remote} has more of it; pull takes it here")
