@@ -197,8 +197,9 @@ class _Server:
                     raise SyncRefused(self.remote, {self.session_id: f"{told}: {said(done.err)}"})
                 time.sleep(random.uniform(0, min(_LONGEST_PAUSE, 0.02 * 2**attempt)))  # noqa: S311  # spreads writers
                 continue
-            if done.code or flag == "!":
+            if not flag or flag == "!":
                 raise done.failure(self.remote)
+            # The server said that it took it, whatever became of the connection afterwards.
             self.pushes += 1
             self._note(expected, new)
             return

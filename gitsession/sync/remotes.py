@@ -113,8 +113,8 @@ def require_remote(store: Store, name: str) -> str:
     for url in (*found["url"], *found.get("pushurl", [])):
         usable_url(url)
     for refspec in found.get("fetch", []):
-        target = refspec.partition(":")[2]
-        if refspec.startswith("+") and (HEADS + "*").startswith(target.partition("*")[0] or "-"):
+        target, star, _ = refspec.partition(":")[2].partition("*")
+        if refspec.startswith("+") and (target.startswith(HEADS) or (star and HEADS.startswith(target))):
             raise InvalidRemote(name, f"fetching with {refspec} would overwrite sessions; set remote.{name}.fetch anew")
     return found["url"][0]
 
