@@ -60,10 +60,11 @@ _DENIED = re.compile(
     r"terminal prompts disabled|dubious ownership|host key",
     re.IGNORECASE,
 )
-_SAID = re.compile(r"^(?:fatal|error|remote|ssh|fetch-pack|send-pack|kex_exchange_identification)\b", re.IGNORECASE)
+_SAID = re.compile(r"^(?:fatal|error|remote|ssh|fetch-pack|send-pack|kex_exchange_identification):", re.IGNORECASE)
 _NOISE = re.compile(
     r"^(?:hint:|remote: (?:Enumerating|Counting|Compressing|Total|Resolving|Unpacking|$)|error: failed to push some"
-    r"|fatal: the remote end hung up|fatal: early EOF|@@@|and the repository exists|Please make sure)"
+    r"|fatal: the remote end hung up|fatal: early EOF|fatal: Could not read from remote|@@@|and the repository exists"
+    r"|Please make sure)"
 )
 _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
@@ -186,10 +187,11 @@ class Git:
 
 def said(err: str) -> str:
     """Returns what git said as one line: its errors and what the server said, without hints, progress and passwords."""
-    lines = [line.strip() for line in re.split(r"[\r\n]+", err)]
-    lines = [line for line in lines if line and not _NOISE.match(line) and "\x1b[K" not in line[:-3]]
-    chosen = [line for line in lines if _SAID.match(line)] or lines
-    text = "; ".join(dict.fromkeys(line[:_LONGEST].replace("\x1b[K", "").strip() for line in chosen[-4:]))
+    lines = [line.replace("\x1b[K", "").strip()[:_LONGEST] for line in re.split(r"[\r\n]+", err)]
+    lines = [line for line in lines if line]
+    telling = [line for line in lines if not _NOISE.match(line)]
+    chosen = [line for line in telling if _SAID.match(line) or _DENIED.search(line)] or telling or lines
+    text = "; ".join(dict.fromkeys(chosen[-4:]))
     return _PASSWORD.sub(r"\1:…@", "".join(char if char.isprintable() else "?" for char in text))
 
 

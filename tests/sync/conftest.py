@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
@@ -95,12 +95,12 @@ def clones(tmp_path: Path) -> Clones:
 
 
 def say(store: Store, session_id: str, *texts: str) -> None:
-    """Adds messages to a session, which is made if it does not exist; each text is also the id of its commit."""
+    """Adds messages to a session, which is made if it does not exist; a text's beginning is also its commit's id."""
     session = store.bind(session_id)
     for text in texts:
         head = session.load().head
         commit = new_commit(head, [{"role": "user", "content": text}])
-        session.commit(type(commit)(text, head, commit.messages))
+        session.commit(replace(commit, id=text[:100]))
 
 
 def said(store: Store, session_id: str) -> list[str]:
