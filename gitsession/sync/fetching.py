@@ -1,6 +1,8 @@
 """Fetching: what is known of a remote's sessions is brought up to date; the store's own are left alone."""
 
+import random
 import re
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,10 +17,17 @@ from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection, refspec
 
 _OPTIONS = ("--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--stdin")
-_REJECTED = re.compile(r"^ ! \[[^\]\n]*\] +(?P<source>\S+) +-> (?P<to>\S+)(?: +\((?P<reason>[^\n]*)\))?$", re.MULTILINE)
+_REJECTED = re.compile(
+    r"^ ! (?:\[[^\]\n]*\]|\S+) +(?P<source>\S+) +-> (?P<to>\S+)(?: +\((?P<reason>[^\n]*)\))?$", re.MULTILINE
+)
+# Another fetch into the same store moved the ref at the same moment.
+_RACED = re.compile(r"cannot lock ref 'refs/remotes/[^']*': (?:is at|reference already exists|Unable to create)")
 _MISSING = re.compile(r"couldn't find remote ref refs/heads/(\S+)")
 # What git says of an object that it checked: the fault lies in one session, and the others can still be fetched.
 _BAD_OBJECT = re.compile(r"fsck error|error: object [0-9a-f]{40}:")
+
+# How often a fetch is begun anew when another one into the same store was faster.
+_MOST_RACES = 20
 
 
 @dataclass(slots=True)
@@ -113,6 +122,7 @@ def _transfer(
 ) -> dict[str, str]:
     """Fetches, adds to `missing`, and returns the branches that were refused, and why."""
     asked = [*refspecs]
+    races = 0
     while asked:
         done = git.run("fetch", *_OPTIONS, *git.flags(), "--", remote, stdin=exactly(asked))
         if done.code == 0:
@@ -124,6 +134,10 @@ def _transfer(
             continue
         if _BAD_OBJECT.search(done.err):
             return _transfer_apart(git, remote, asked, before, missing, said(done.err))
+        if _RACED.search(done.err) and races < _MOST_RACES:
+            races += 1
+            time.sleep(random.uniform(0, 0.02 * races))  # noqa: S311  # spreads the fetches
+            continue
         rejected = {
             found["to"].removeprefix(f"{remote}/"): _reason(remote, found["reason"] or "git refuses it")
             for found in _REJECTED.finditer(done.err.replace("\r", "\n"))

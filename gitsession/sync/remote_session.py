@@ -208,8 +208,8 @@ class _Server:
     def _note(self, expected: str | None, new: str) -> None:
         """Notes where the server's branch is, as git does by itself where the remote's refspec says so."""
         if self.known() != new:
-            # Whoever moved it meanwhile knows more.
-            with suppress(RefMoved):
+            # Whoever moved it meanwhile knows more; what goes wrong here, the next fetch makes up for.
+            with suppress(SessionError):
                 self.store.repository.refs.compare_and_swap(self.ref, expected, new, reason="update by push")
 
     def follow(self) -> None:
