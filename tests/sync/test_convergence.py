@@ -52,4 +52,4 @@ def test_clones_that_write_and_sync_at_the_same_time_agree_in_the_end(near: Orig
 
 @pytest.mark.slow
 def test_many_clones_through_each_server_agree_in_the_end(origin: Origin, tmp_path: Path) -> None:
-    converge(origin, tmp_path, clones=4, seconds=8)
+    converge(origin, tmp_path, clones=3, seconds=4)
