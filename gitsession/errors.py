@@ -126,7 +126,7 @@ class InvalidSessionId(SessionError):
     """
 
     def __init__(self, session_id: str, reason: str) -> None:
-        super().__init__(f"{session_id!a:.80} cannot be a session id: {reason}")
+        super().__init__(f"{_quoted(str(session_id))} cannot be a session id: {reason}")
         self.session_id = session_id
         self.reason = reason
 

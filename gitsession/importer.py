@@ -5,16 +5,19 @@ them there. FORMAT.md, "Imported transcripts", is the rule.
 """
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from gitsession.errors import SessionError, Unavailable, UnknownTranscript
+from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
+from gitsession.files import listing, whole
 from gitsession.growth import Growth
-from gitsession.layout import HEADS, branch_of, session_id_of
+from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
 from gitsession.repo.batch import GrowingBatch
+from gitsession.repo.refs import RefBlocked, RefMoved
 from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
@@ -64,12 +67,37 @@ def import_transcripts(
 def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iterator[ImportResult | ImportFailure]:
     """Imports the files below a directory that are transcripts, in the order of their names."""
     before = run.taken
-    for directory, directories, names in os.walk(path):
+    closed: list[OSError] = []
+    unknown: list[ImportFailure] = []
+    for directory, directories, names in os.walk(path, onerror=closed.append):
         directories.sort()
         for name in sorted(names):
-            yield from run.take(_Source(Path(directory, name), chosen))
-    if run.taken == before:
+            file = Path(directory, name)
+            for done in run.take(_Source(file, chosen)) if _may_be_read(file) else ():
+                if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript) and done.path == file:
+                    unknown.append(done)
+                else:
+                    yield done
+    # A file that belongs to a transcript which was found later is none that nobody knows.
+    yield from (failure for failure in unknown if failure.path not in run.belonging)
+    for error in closed:
+        yield _unreadable(Path(error.filename), error)
+    if run.taken == before and not closed:
         yield ImportFailure(path, UnknownTranscript(str(path), "holds no transcript of a format that is known here"))
+
+
+def _may_be_read(path: Path) -> bool:
+    """Tells whether a path is a file: to open a pipe or a socket could take for ever."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # opening it tells what is wrong
+
+
+def _unreadable(path: Path, error: OSError) -> ImportFailure:
+    return ImportFailure(path, UnknownTranscript(str(path), f"cannot be read: {error.strerror or error}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +123,13 @@ class _Import:
 
     def __init__(self, store: Store, progress: Callable[[int], None]) -> None:
         self.taken = 0
+        self.belonging: set[Path] = set()  # the files of transcripts that consist of many
         self._store = store
         self._progress = progress
         self._batch = GrowingBatch(store.repository.objects)
         self._moves: dict[str, Move] = {}
         self._pending: list[_Pending] = []
-        self._failed: set[str] = set()
+        self._failed: dict[str, RefMoved | RefBlocked] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -118,10 +147,12 @@ class _Import:
                     raise UnknownTranscript(str(source.path), _looks_like(head))
                 self.taken += 1
                 stream.seek(0)
-                yield from self._build(source, found, stream)
+                bundled = found.bundle(source.path, listing)
+                if bundled is not None:
+                    self.belonging.update(Path(path) for path in bundled[1])
+                yield from self._build(source, found, whole(source.path, bundled, stream))
         except OSError as error:
-            reason = f"cannot be read: {error.strerror or error}"
-            yield ImportFailure(source.path, UnknownTranscript(str(source.path), reason))
+            yield _unreadable(source.path, error)
         except Unavailable:
             raise
         except SessionError as error:
@@ -140,14 +171,25 @@ class _Import:
             failed = self._store.repository.move_all(moves.values(), batch) if moves else []
         finally:
             batch.close()
-        self._failed = {move.branch for move, _ in failed}
-        again = [one.source for one in pending if one.branch in self._failed]
-        yield from (one.result for one in pending if one.branch not in self._failed)
-        for source in again:
-            if source.attempt == _ATTEMPTS:
-                raise Unavailable(f"another program keeps writing to the session of {source.path}; try again")
+        errors = {move.branch: error for move, error in failed}
+        yield from (one.result for one in pending if one.branch not in errors)
+        for one in pending:
+            if one.branch in errors:
+                yield from self._again(one.source, one.branch, errors[one.branch])
+                yield from self.flush()
+        self._failed = errors
+
+    def _again(
+        self, source: _Source, branch: str, error: RefMoved | RefBlocked
+    ) -> Iterator[ImportResult | ImportFailure]:
+        """Begins anew with a file whose branch could not be moved, if that can help."""
+        if isinstance(error, RefBlocked):
+            blocked = SessionExists(session_id_of(branch), error.blocker.removeprefix(HEADS))
+            yield ImportFailure(source.path, blocked)
+        elif source.attempt == _ATTEMPTS:
+            raise Unavailable(f"another program keeps writing to the session of {source.path}; try again")
+        else:
             yield from self.take(replace(source, attempt=source.attempt + 1))
-            yield from self.flush()
 
     def _build(self, source: _Source, found: Format, stream: BinaryIO) -> Iterator[ImportResult | ImportFailure]:
         records = found.read(stream)
@@ -156,12 +198,18 @@ class _Import:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
         header = found.header(source.path, first)
         own = branch_of(str(header["id"]))
-        if any(branch == own or branch.startswith(own + ".") for branch in self._moves):
+        if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
         growth = Growth(self._store.reader, found, header)
         told = 0
-        for record in chain([first], records):
+        records = chain([first], records)
+        if found.growth(first) != "log":
+            # What became of its beginning shows only at its end.
+            read = list(records)
+            growth.expect([record for record in read if not record.unfinished])
+            records = iter(read)
+        for record in records:
             if record.unfinished:
                 growth.unfinished = True
                 break
@@ -171,13 +219,13 @@ class _Import:
                 self._moves |= growth.moves()
                 yield from self.flush()
                 if growth.branch in self._failed:
-                    yield from self.take(replace(source, attempt=source.attempt + 1))
+                    yield from self._again(source, growth.branch, self._failed[growth.branch])
                     return
             if stream.tell() != told:
                 self._progress(stream.tell() - told)
                 told = stream.tell()
         self._moves |= growth.moves()
-        lines = [one for one in growth.abandoned() if self._store.repository.refs.find(HEADS + one[0]) is None]
+        lines = list(growth.abandoned())
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
         result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
         self._pending.append(_Pending(source, result, growth.branch))
@@ -192,4 +240,4 @@ def _looks_like(head: bytes) -> str:
         return "is empty"
     if b"\0" in head[:1024]:
         return "is a binary file, and no transcript"
-    return "is no transcript of a format that is known here; see `gitsession formats`"
+    return "is no transcript of a format that is known here; `gitsession import --help` lists them"

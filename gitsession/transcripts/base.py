@@ -7,7 +7,7 @@ the log. All functions are pure, over bytes and values: no file is opened here, 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.view import View
@@ -51,8 +51,28 @@ class AbandonedLine:
     at: str | None = None
 
 
+Growth = Literal["log", "document", "directory"]
+"""How a transcript grows.
+
+- `log`: records are added at its end.
+- `document`: it is written anew. Records replace those with the same id (see `versions`), new ones come after them.
+- `directory`: likewise, and new records may come in any place: the fold puts them in order.
+"""
+
+Listing = Callable[[PurePath], Sequence[str]]
+"""Tells the names of the files in a directory, in order; none where there is no such directory."""
+
+
 def _without_raw(record: Record) -> Record:
     return replace(record, raw=b"")
+
+
+def _is_log(_first: Record) -> Growth:
+    return "log"
+
+
+def _alone(_path: PurePath, _listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +94,11 @@ class Format:
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones.
         write: The bytes of a transcript from its records: what `read` took apart.
         outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read.
+        growth: How the transcript grows, told from its first record.
+        bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
+            that lists directories: the directory that holds them all, and their paths, the recognised one first. Such
+            a transcript is read as a `bundle`. None for a transcript that is one file.
+        places: Where the agent keeps its transcripts; `~` is the user's home.
     """
 
     name: str
@@ -87,4 +112,6 @@ class Format:
     abandoned: Callable[[Sequence[Record]], list[AbandonedLine]]
     write: Callable[[Iterable[Record]], Iterator[bytes]]
     outline: Callable[[Record], Record] = _without_raw
+    growth: Callable[[Record], Growth] = _is_log
+    bundle: Callable[[PurePath, Listing], tuple[PurePath, Sequence[PurePath]] | None] = _alone
     places: tuple[str, ...] = field(default=())
