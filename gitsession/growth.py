@@ -1,11 +1,10 @@
 """How one transcript grows its session: what is stored is found again, what is new becomes commits, in memory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
 
-from gitsession.branching import Base, Branches, derived_id
+from gitsession.branching import REDACTED, Base, Branches, derived_id
 from gitsession.building import NewDelta, build
 from gitsession.errors import RevisionNotFound
 from gitsession.jsonl import meta_of
@@ -14,8 +13,11 @@ from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import GitObject, git_object, object_id
 from gitsession.repo.repository import Move
-from gitsession.results import ImportResult, Problem
+from gitsession.results import FoundSecret, ImportResult, Problem
 from gitsession.revisions import resolve
+from gitsession.secret_rules import VERSION
+from gitsession.secret_scan import Secret, find_secrets, redacted
+from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.stored import encode_record
 
@@ -30,14 +32,26 @@ class Growth:
         unfinished: Whether its last line is still being written.
     """
 
-    def __init__(self, reader: Reader, found: Format, meta: Mapping[str, Any]) -> None:
-        """Begins with the header that the file's path and its first record tell."""
+    def __init__(self, reader: Reader, found: Format, path: PurePath, first: Record, *, redact: bool) -> None:
+        """Begins with the header that the file's path and its first record tell.
+
+        Args:
+            reader: The store.
+            found: The transcript's format.
+            path: The file.
+            first: Its first record.
+            redact: Whether secrets are taken out. They are as well if that was done to this session before.
+        """
+        meta = found.header(path, first)
         self.unfinished = False
         self._reader = reader
         self._format = found
-        self._header = dict(meta)
         self._session_id = meta_of(meta).id
         self._branches = Branches(reader, self._session_id)
+        self._redacts = redact or self._branches.redacted
+        if self._redacts:
+            meta = {**found.header(path, without_secrets(first)[0]), REDACTED: VERSION}
+        self._header = dict(meta)
         self._ids = RecordIds()
         self._records: list[Record] = []
         self._oids: list[str | None] = []
@@ -45,6 +59,7 @@ class Growth:
         self._state: State | None = None
         self._expected: str | None = None
         self._problems: list[Problem] = []
+        self._secrets: list[FoundSecret] = []
         self._new = 0
 
     @property
@@ -55,6 +70,9 @@ class Growth:
     def add(self, record: Record) -> Objects:
         """Takes the next record, and yields the objects of its commit if it is new."""
         number = len(self._records)
+        secrets: list[Secret] = []
+        if self._redacts:
+            record, secrets = without_secrets(record)
         commit_id = self._ids.take(number, record)
         content = encode_record(self._format.name, commit_id, record) + b"\n"
         blob = object_id("blob", content)
@@ -68,6 +86,9 @@ class Growth:
                 return
             self._base = self._branches.base(number, commit_id, blob)
             self._state, self._expected = self._base.state, self._base.expected
+        if not self._redacts:
+            secrets = find_secrets(record.raw)
+        self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp)
         built = build(old, delta, meta_of(self._header), now=None)
@@ -94,6 +115,17 @@ class Growth:
             if oid is not None:
                 yield branch_of(derived_id(self._session_id, line.last)), oid
 
+    def refs(self) -> dict[str, str | None]:
+        """Returns the session's own branch and the one that holds the records, and where they are once this is stored.
+
+        None for one that is not there.
+        """
+        found = {branch_of(self._session_id): self._reader.find_tip(self._session_id)}
+        if self._state is not None:
+            return found | {self.branch: self._state.oid}
+        stored = self._branches.stored(len(self._records))
+        return found if stored is None else found | {branch_of(stored.session_id): stored.oid}
+
     def result(self, path: Path, abandoned: tuple[str, ...]) -> ImportResult:
         """Returns what the import of the file did."""
         return ImportResult(
@@ -106,6 +138,8 @@ class Growth:
             abandoned=abandoned,
             rewritten_from=None if self._base is None else self._base.rewritten_from,
             unfinished=self.unfinished,
+            secrets=tuple(self._secrets),
+            redacted=self._redacts,
         )
 
     def _holder(self) -> str:
@@ -134,3 +168,12 @@ def _bases(old: State | None) -> list[GitObject]:
         git_object("tree", tree.middle),
         GitObject(tree.oid, "tree", tree.root),
     ]
+
+
+def without_secrets(record: Record) -> tuple[Record, list[Secret]]:
+    """Returns a record whose secrets are replaced by marks that tell their kinds, and what they were."""
+    secrets = find_secrets(record.raw)
+    if not secrets:
+        return record, secrets
+    raw = redacted(record.raw, secrets)
+    return replace(record, raw=raw, value=None if record.value is None else records.parse(raw)[0]), secrets

@@ -5,7 +5,7 @@ them there. FORMAT.md, "Imported transcripts", is the rule.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -13,8 +13,10 @@ from typing import BinaryIO, Self
 
 from gitsession.errors import SessionError, Unavailable, UnknownTranscript
 from gitsession.growth import Growth
+from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, session_id_of
 from gitsession.repo.batch import GrowingBatch
+from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
@@ -37,6 +39,7 @@ def import_transcripts(
     paths: Iterable[Path],
     *,
     format: str | None = None,  # noqa: A002  # the word of the field, and of the command's option
+    redact: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports transcripts, and yields what became of each once that is stored.
@@ -45,6 +48,8 @@ def import_transcripts(
         store: Where they go.
         paths: Files, or directories in which transcripts are looked for by their content.
         format: The name of their format; else their content tells.
+        redact: Whether what looks like a secret is replaced by a mark that tells its kind. It goes on to be for a
+            session to which it was done once.
         progress: Is told how many bytes were read since the last time.
 
     Raises:
@@ -52,7 +57,7 @@ def import_transcripts(
         KeyError: There is no such format.
     """
     chosen = None if format is None else FORMATS[format]
-    with _Import(store, progress) as run:
+    with _Import(store, progress, redact=redact) as run:
         for path in paths:
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
@@ -89,13 +94,17 @@ class _Pending:
     source: _Source
     result: ImportResult
     branch: str
+    look: Look | None
+    refs: Mapping[str, str | None]
 
 
 class _Import:
     """One run of an import: commits are built file by file, and stored many files at a time."""
 
-    def __init__(self, store: Store, progress: Callable[[int], None]) -> None:
+    def __init__(self, store: Store, progress: Callable[[int], None], *, redact: bool) -> None:
         self.taken = 0
+        self._redact = redact
+        self._cache = ImportCache(store.path / OWN_DIRECTORY)
         self._store = store
         self._progress = progress
         self._batch = GrowingBatch(store.repository.objects)
@@ -111,8 +120,14 @@ class _Import:
 
     def take(self, source: _Source) -> Iterator[ImportResult | ImportFailure]:
         """Builds the commits of one file, and yields what was stored meanwhile."""
+        known = self._unchanged(source)
+        if known is not None:
+            self.taken += 1
+            yield known
+            return
         try:
             with source.path.open("rb") as stream:
+                look = Look.at(source.path, os.fstat(stream.fileno()))
                 head = stream.read(HEAD_BYTES)
                 found = source.chosen or recognise(head, source.path.name)
                 if found is None:
@@ -121,7 +136,7 @@ class _Import:
                     return
                 self.taken += 1
                 stream.seek(0)
-                yield from self._build(source, found, stream)
+                yield from self._build(source, found, stream, look)
         except OSError as error:
             reason = f"cannot be read: {error.strerror or error}"
             yield ImportFailure(source.path, UnknownTranscript(str(source.path), reason))
@@ -145,14 +160,39 @@ class _Import:
             batch.close()
         self._failed = {move.branch for move, _ in failed}
         again = [one.source for one in pending if one.branch in self._failed]
-        yield from (one.result for one in pending if one.branch not in self._failed)
+        done = [one for one in pending if one.branch not in self._failed]
+        for one in done:
+            if one.look is not None and not self._failed & one.refs.keys():
+                self._cache.add(one.look, self._asked(one.source), one.result, one.refs)
+        self._cache.save()
+        yield from (one.result for one in done)
         for source in again:
             if source.attempt == _ATTEMPTS:
                 raise Unavailable(f"another program keeps writing to the session of {source.path}; try again")
             yield from self.take(replace(source, attempt=source.attempt + 1))
             yield from self.flush()
 
-    def _build(self, source: _Source, found: Format, stream: BinaryIO) -> Iterator[ImportResult | ImportFailure]:
+    def _asked(self, source: _Source) -> Asked:
+        return Asked(None if source.chosen is None else source.chosen.name, self._redact)
+
+    def _unchanged(self, source: _Source) -> ImportResult | None:
+        """Returns what an import of a file would say that did not change since the last one; None if it may have."""
+        try:
+            stat = source.path.stat()
+            known = self._cache.find(source.path, Look.at(source.path, stat), self._asked(source))
+            if known is None:
+                return None
+            refs = self._store.repository.refs
+            if any(refs.find(HEADS + branch) != oid for branch, oid in known.refs.items()):
+                return None
+        except (OSError, SessionError):
+            return None  # reading it will tell
+        self._progress(stat.st_size)
+        return known.result
+
+    def _build(
+        self, source: _Source, found: Format, stream: BinaryIO, look: Look
+    ) -> Iterator[ImportResult | ImportFailure]:
         records = found.read(stream)
         first = next(records, None)
         if first is None or first.unfinished:
@@ -162,7 +202,7 @@ class _Import:
         if any(branch == own or branch.startswith(own + ".") for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
-        growth = Growth(self._store.reader, found, header)
+        growth = Growth(self._store.reader, found, source.path, first, redact=self._redact)
         told = 0
         for record in chain([first], records):
             if record.unfinished:
@@ -180,10 +220,14 @@ class _Import:
                 self._progress(stream.tell() - told)
                 told = stream.tell()
         self._moves |= growth.moves()
-        lines = [one for one in growth.abandoned() if self._store.repository.refs.find(HEADS + one[0]) is None]
-        self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
-        result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
-        self._pending.append(_Pending(source, result, growth.branch))
+        lines = {branch: (oid, self._store.repository.refs.find(HEADS + branch)) for branch, oid in growth.abandoned()}
+        new = {branch: oid for branch, (oid, stored) in lines.items() if stored is None}
+        self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in new.items()}
+        result = growth.result(source.path, tuple(map(session_id_of, new)))
+        refs = {branch: stored or oid for branch, (oid, stored) in lines.items()} | growth.refs()
+        # What it looks like now must be what was read.
+        settled = look if Look.at(source.path, os.fstat(stream.fileno())).state == look.state else None
+        self._pending.append(_Pending(source, result, growth.branch, settled, refs))
 
     def _is_full(self) -> bool:
         return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES
