@@ -35,7 +35,8 @@ def title_lines(info: SessionInfo) -> Iterator[str]:
     facts = [info.id if info.title else "", info.agent or "", count(info.deltas, "delta")]
     if info.parent_session:
         facts.append(f"from {info.parent_session}")
-    facts.append(f"last activity {local_time(info.updated_at)}")
+    if last := local_time(info.updated_at):
+        facts.append(f"last activity {last}")
     yield style(one_line(", ".join(filter(None, facts))), dim=True)
 
 

@@ -20,6 +20,10 @@ import click
 from .text import clip, harmless, one_line, pad, width
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from click._termui_impl import ProgressBar
+
     from gitsession import LogEntry, SessionInfo
 
 # Who speaks, in the colour in which it is shown everywhere.
@@ -72,6 +76,11 @@ def note(text: str) -> None:
         print(harmless(text), file=sys.stderr, flush=True)  # noqa: T201  # click.echo puts the locale above the stream
 
 
+def progress_bar(label: str, total: int = 0) -> "AbstractContextManager[ProgressBar[int]]":
+    """Returns a bar for long work, which is shown where stderr is a terminal. It counts up to `total`."""
+    return click.progressbar(length=total, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())
+
+
 def write(lines: Iterable[str], *, paged: bool = True) -> None:
     """Prints lines for people, which must be harmless; through the pager where stdout is a terminal."""
     if paged and on_terminal():
@@ -101,8 +110,13 @@ def write_bytes(chunks: Iterable[bytes]) -> None:
 
 
 def local_time(timestamp: str) -> str:
-    """Returns an RFC 3339 time in the user's time zone, to the minute; what is none is returned as it is."""
+    """Returns an RFC 3339 time in the user's time zone, to the minute; what is none is returned as it is.
+
+    Nothing is returned for the first second of 1970, which stands for a time that nobody knows.
+    """
     try:
+        if datetime.fromisoformat(timestamp).timestamp() == 0:
+            return ""
         return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):
         return one_line(timestamp)
@@ -177,10 +191,11 @@ def log_json(entry: "LogEntry") -> dict[str, Any]:
 def log_line(entry: "LogEntry", room: int | None) -> str:
     """Returns a commit as one line, cut to so many columns."""
     number = pad("" if entry.delta is None else f"#{entry.delta}", 5)
-    start = f"{number} {entry.oid[:10]}  {local_time(entry.time)}  "
+    time = pad(local_time(entry.time), 16)
+    start = f"{number} {entry.oid[:10]}  {time}  "
     subject = one_line(entry.subject)
     if room is not None:
         subject = clip(subject, max(20, room - len(start)))
     who, colon, said = subject.partition(": ")
     spoken = style(who, fg=COLOURS.get(entry.who), bold=True) + colon + said
-    return f"{number} {style(entry.oid[:10], fg='yellow')}  {local_time(entry.time)}  {spoken}"
+    return f"{number} {style(entry.oid[:10], fg='yellow')}  {time}  {spoken}"

@@ -27,6 +27,7 @@ from gitsession.errors import (
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.finding import Finding
 from gitsession.importer import import_transcripts
 from gitsession.model import (
     CompactionEntry,
@@ -41,12 +42,14 @@ from gitsession.model import (
     build_context,
     new_commit,
 )
+from gitsession.repair import Repair, apply_repair, plan_repair
 from gitsession.results import ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.store import BrokenSession, SessionInfo, Store
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.base import Format
+from gitsession.verify import verify
 from gitsession.view import Part, View, readable, view
 
 __all__ = [
@@ -58,6 +61,7 @@ __all__ = [
     "CompactionEntry",
     "Corrupt",
     "Diff",
+    "Finding",
     "Format",
     "ImportFailure",
     "ImportResult",
@@ -72,6 +76,7 @@ __all__ = [
     "ParentConflict",
     "Part",
     "Problem",
+    "Repair",
     "RevisionNotFound",
     "Session",
     "SessionCommit",
@@ -89,9 +94,12 @@ __all__ = [
     "UnknownTranscript",
     "UnsupportedFormat",
     "View",
+    "apply_repair",
     "build_context",
     "import_transcripts",
     "new_commit",
+    "plan_repair",
     "readable",
+    "verify",
     "view",
 ]

@@ -62,7 +62,7 @@ def import_transcripts(
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
             else:
-                yield from run.take(_Source(path, chosen, named=True))
+                yield from run.take(_Source(path, chosen))
         yield from run.flush()
 
 
@@ -72,18 +72,17 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
     for directory, directories, names in os.walk(path):
         directories.sort()
         for name in sorted(names):
-            yield from run.take(_Source(Path(directory, name), chosen, named=False))
+            yield from run.take(_Source(Path(directory, name), chosen))
     if run.taken == before:
         yield ImportFailure(path, UnknownTranscript(str(path), "holds no transcript of a format that is known here"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A file that is to be imported: whether the user named it, and how often it was begun."""
+    """A file that is to be imported, and how often it was begun."""
 
     path: Path
     chosen: Format | None
-    named: bool
     attempt: int = 0
 
 
@@ -131,9 +130,7 @@ class _Import:
                 head = stream.read(HEAD_BYTES)
                 found = source.chosen or recognise(head, source.path.name)
                 if found is None:
-                    if source.named:
-                        raise UnknownTranscript(str(source.path), _looks_like(head))
-                    return
+                    raise UnknownTranscript(str(source.path), _looks_like(head))
                 self.taken += 1
                 stream.seek(0)
                 yield from self._build(source, found, stream, look)

@@ -19,6 +19,9 @@ FORMAT = 1  # the version of the layout: paths, blobs, what a commit may change
 TEXT = 1  # the version of the commit's text, which is a part of the object ids
 RECORD_TYPE = "gitsession/record"
 
+# The largest header. It is read for every list, so it must stay cheap whoever wrote it.
+MAX_HEADER_BYTES = 1024 * 1024
+
 _META_FIELDS = tuple(field.name for field in fields(SessionMeta) if field.name != "extra")
 
 
@@ -170,10 +173,13 @@ def encode_header(meta: SessionMeta, tag: str) -> bytes:
     """Returns the bytes of `session.json`.
 
     Raises:
-        InvalidCommit: A field of the header is no JSON, has the wrong type, or stands in `extra` again.
+        InvalidCommit: A field of the header is no JSON, has the wrong type, or stands in `extra` again; or the header
+            is too large.
     """
     known = meta_value(meta)
     text = json_text.encode({"format": FORMAT, "text": TEXT, "tag": tag, "meta": known}, "the header") + b"\n"
+    if len(text) > MAX_HEADER_BYTES:
+        raise InvalidCommit(f"the header has {len(text):,} bytes; the limit is {MAX_HEADER_BYTES:,}")
     try:
         same = meta_of(known) == meta
     except Corrupt as error:

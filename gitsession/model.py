@@ -7,7 +7,7 @@ of the log holds: a message, a compaction, or a kind that this version does not 
 import secrets
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import eq
@@ -122,6 +122,10 @@ class Messages(Sequence[Message]):
 
     def __len__(self) -> int:
         return len(self._lines)
+
+    def __iter__(self) -> Iterator[Message]:
+        for place in range(len(self._lines)):
+            yield self[place]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Messages) and len(self) == len(other) and all(map(eq, self._lines, other._lines)):

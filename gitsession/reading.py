@@ -2,17 +2,27 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from gitsession.conversation import StoredDelta
+from gitsession.directory_cache import DirectoryCache, KeptDirectory
 from gitsession.errors import Corrupt, SessionError, SessionNotFound
-from gitsession.jsonl import decode_header
+from gitsession.jsonl import MAX_HEADER_BYTES, decode_header
 from gitsession.layout import HEADS, branch_of, decode_commit_id, session_id_of
 from gitsession.model import SessionMeta
 from gitsession.repo.codec import Commit, decode_commit
+from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.repository import Repository
-from gitsession.tree import SessionTree, deltas_of, read_header_blob, read_tree
+from gitsession.tree import (
+    DIRECTORY_SIZE,
+    SessionTree,
+    bottom_directories,
+    deltas_of,
+    directory_deltas,
+    read_header_blob,
+    read_tree,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,7 @@ class Reader:
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.objects = repository.objects
+        self._directories = DirectoryCache(repository.path / OWN_DIRECTORY / "cache" / "directories")
 
     def find_tip(self, session_id: str) -> str | None:
         """Returns the git commit that a session's branch is at; None if there is no such session.
@@ -86,9 +97,11 @@ class Reader:
         """
         try:
             commit = self.commit(oid)
-            header = read_header_blob(self.objects, commit.tree)
-            meta, tag = decode_header(self.objects.read(header, "blob"), where=f"the session {session_id!r}")
-            tree = read_tree(self.objects, commit.tree, tag, header)
+            root = self.objects.read(commit.tree, "tree")
+            header = read_header_blob(self.objects, commit.tree, root)
+            content = self.objects.read(header, "blob", limit=MAX_HEADER_BYTES)
+            meta, tag = decode_header(content, where=f"the session {session_id!a:.80}")
+            tree = read_tree(self.objects, commit.tree, tag, header, root)
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
         return State(session_id, oid, commit, meta, tree)
@@ -100,17 +113,57 @@ class Reader:
             Corrupt: A delta is missing or damaged.
         """
         times = Times(self, state)
-        for number, encoded_id, blob in deltas_of(self.objects, state.tree, start):
-            content = self.objects.read(blob, "blob")
-            yield StoredDelta(decode_commit_id(encoded_id), content, partial(times.of, number))
+        deltas = deltas_of(self.objects, state.tree, start)
+        for delta, content in zip(deltas, self.contents(state, start), strict=True):
+            yield StoredDelta(decode_commit_id(delta.encoded_id), content, partial(times.of, delta.number))
+
+    def contents(self, state: State, start: int = 0) -> Iterator[bytes]:
+        """Yields the bytes of a session's deltas, from number `start` on.
+
+        Raises:
+            Corrupt: A delta is missing or damaged.
+        """
+        for found in self._stretches(state, start):
+            yield from [found] if isinstance(found, bytes) else found.deltas()
+
+    def joined(self, state: State, start: int = 0) -> Iterator[bytes]:
+        """Yields the lines of a session from delta `start` on, as the bytes of one delta or of several.
+
+        Raises:
+            Corrupt: A delta is missing or damaged.
+        """
+        for found in self._stretches(state, start):
+            yield found if isinstance(found, bytes) else found.joined
+
+    def _stretches(self, state: State, start: int) -> Iterator[bytes | KeptDirectory]:
+        for first, oid in bottom_directories(self.objects, state.tree, start):
+            # A full directory never changes, so what it holds is read as one file, where it was read before.
+            full = start <= first and first + DIRECTORY_SIZE <= state.tree.count
+            kept = self._directories.find(oid) if full else None
+            if kept is not None:
+                yield kept
+                continue
+            read: list[bytes] = []
+            for delta in directory_deltas(self.objects, oid, state.tree.tag):
+                if delta.number >= start:
+                    content = self.objects.read(delta.blob, "blob")
+                    yield content
+                    if full and self._directories.takes(content):
+                        read.append(content)
+            if len(read) == DIRECTORY_SIZE:
+                self._directories.put(oid, read)
 
     def history(self, oid: str) -> Iterator[tuple[str, Commit]]:
-        """Yields a commit and those before it, each the first parent of the one before, with their ids."""
+        """Yields a commit and those before it, each the first parent of the one before, with their ids.
+
+        The history of a shallow clone ends where it is cut off.
+        """
+        shallow = self.repository.shallow()
         seen: str | None = oid
         while seen is not None:
             commit = self.commit(seen)
             yield seen, commit
-            seen = commit.parents[0] if commit.parents else None
+            seen = commit.parents[0] if commit.parents and seen not in shallow else None
 
     def derived(self, session_id: str) -> Iterator[tuple[str, str]]:
         """Yields the branches that were derived from a session, `<session>.…`: their session ids and commits."""
@@ -164,5 +217,6 @@ def deltas_part(root: bytes) -> bytes:
 
 
 def rfc3339(seconds: int) -> str:
-    """Returns a git time as RFC 3339, in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+    """Returns a git time as RFC 3339, in UTC; one outside of the years 1 to 9999 is the nearest inside."""
+    seconds = min(max(seconds, -62135596800), 253402300799)
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")

@@ -9,7 +9,7 @@ from gitsession.errors import AmbiguousName, InvalidCommit, RevisionNotFound
 from gitsession.layout import decode_commit_id, encode_commit_id
 from gitsession.reading import Reader, State, deltas_part, rfc3339
 from gitsession.repo.codec import Commit
-from gitsession.tree import Delta, deltas_of
+from gitsession.tree import Delta, common_count, deltas_of
 
 _OID_PREFIX = re.compile(r"[0-9a-f]{4,40}")
 _TRAILERS = re.compile(r"\n(?:(?:Commit-Id|Delta|Session): [^\n]*\n)+\Z")
@@ -104,11 +104,7 @@ def log(reader: Reader, state: State) -> Iterator[LogEntry]:
 
 def diff(reader: Reader, a: State, b: State) -> Diff:
     """Returns how two sessions, or two states of one, differ."""
-    common = 0
-    for mine, theirs in zip(deltas_of(reader.objects, a.tree), deltas_of(reader.objects, b.tree), strict=False):
-        if mine != theirs:
-            break
-        common += 1
+    common = common_count(reader.objects, a.tree, b.tree)
     own = [
         tuple(reversed([entry for entry in _log_from(reader, state, common) if entry.delta is not None]))
         for state in (a, b)

@@ -1,16 +1,15 @@
 """The store of one session: the contract with atomic commits and a parent check."""
 
-import threading
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Sequence
 
 from gitsession.building import NewDelta
-from gitsession.conversation import entry_view, message_lines
+from gitsession.conversation import entry_view
 from gitsession.errors import InvalidCommit
 from gitsession.jsonl import committed_line, message_line
 from gitsession.layout import branch_of
+from gitsession.lines import LazyLines, LoadedLines
 from gitsession.model import MessageEntry, Messages, Session, SessionCommit
-from gitsession.reading import Reader, State
+from gitsession.reading import Reader
 from gitsession.view import View
 from gitsession.writing import Writer
 
@@ -64,50 +63,7 @@ class SessionStore:
             lines = [message_line(message, place) for place, message in enumerate(messages)]
         delta = NewDelta(commit.id, b"\n".join(lines) + b"\n", lambda: _views(lines))
         state = self._writer.commit(self.session_id, delta, commit.parent)
-        return Session(state.head, Messages.from_lines(self._lines.after(state)))
-
-
-class LoadedLines:
-    """The message lines of a session, kept between loads: a session that grew costs what it grew by."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._guard = threading.Lock()
-
-    def at(self, state: State) -> Sequence[bytes]:
-        """Returns the lines of a session, read now."""
-        return tuple(message_lines(self._reader.deltas(state)))
-
-    def after(self, state: State) -> Sequence[bytes]:
-        """Returns the lines of a session that was just written, read when they are looked at."""
-        return LazyLines(self, state)
-
-
-class LazyLines(Sequence[bytes]):
-    """Lines that are read from the store when they are first looked at."""
-
-    def __init__(self, loaded: LoadedLines, state: State) -> None:
-        self._loaded = loaded
-        self._state = state
-        self._found: Sequence[bytes] | None = None
-
-    def _lines(self) -> Sequence[bytes]:
-        if self._found is None:
-            self._found = self._loaded.at(self._state)
-        return self._found
-
-    @overload
-    def __getitem__(self, place: int) -> bytes: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[bytes]: ...
-    def __getitem__(self, place: int | slice) -> bytes | Sequence[bytes]:
-        return self._lines()[place]
-
-    def __len__(self) -> int:
-        return len(self._lines())
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._lines())
+        return Session(state.head, Messages.from_lines(LazyLines(self._lines, state)))
 
 
 def _views(lines: Sequence[bytes]) -> list[View]:

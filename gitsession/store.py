@@ -183,7 +183,7 @@ class Store:
                     raise value
                 found.append(_info(self.reader.state(session_id, value)))
             except SessionError as error:
-                broken.append(BrokenSession(session_id, branch_of(session_id), oid, error))
+                broken.append(BrokenSession(session_id, _branch(session_id), oid, error))
         yield from sorted(found, key=lambda info: info.updated_at, reverse=True)
         yield from broken
 
@@ -306,6 +306,11 @@ def _info(state: State) -> SessionInfo:
         meta.parent_session,
         meta,
     )
+
+
+def _branch(session_id: str) -> str:
+    """Returns the branch that a session was found on, also where git does not allow its name."""
+    return session_id.removeprefix(HEADS) if session_id.startswith(HEADS) else branch_of(session_id)
 
 
 def _begins(session_id: str, name: str) -> bool:

@@ -15,6 +15,9 @@ from gitsession.layout import HEADER_NAME, MAX_DELTAS, directories, file_name
 from gitsession.repo.codec import BLOB_MODE, TREE_MODE, GitObject, decode_tree, git_object, tree_item
 from gitsession.repo.objects import Objects
 
+# How many items a directory holds.
+DIRECTORY_SIZE = 100
+
 _ITEM_TAIL = 20  # the bytes of an object id at the end of an item
 
 
@@ -85,13 +88,20 @@ class SessionTree:
         return grown, [bottom, middle, root]
 
 
-def read_tree(objects: Objects, oid: str, tag: str, header: str) -> SessionTree:
+def read_tree(objects: Objects, oid: str, tag: str, header: str, root: bytes | None = None) -> SessionTree:
     """Returns the tree of a session whose header is known.
+
+    Args:
+        objects: The repository's objects.
+        oid: The root tree.
+        tag: The session's tag.
+        header: The blob of `session.json`.
+        root: The content of the root tree, where it was read before.
 
     Raises:
         Corrupt: It is not laid out as a session's tree.
     """
-    root = objects.read(oid, "tree")
+    root = objects.read(oid, "tree") if root is None else root
     top = root[: len(root) - len(tree_item(BLOB_MODE, HEADER_NAME, header))]
     empty = SessionTree(oid, tag, header, top=top)
     if top + tree_item(BLOB_MODE, HEADER_NAME, header) != root:
@@ -113,13 +123,13 @@ def read_tree(objects: Objects, oid: str, tag: str, header: str) -> SessionTree:
     )
 
 
-def read_header_blob(objects: Objects, oid: str) -> str:
-    """Returns the id of the blob `session.json` in a root tree.
+def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> str:
+    """Returns the id of the blob `session.json` in a root tree; takes the tree's content where it was read before.
 
     Raises:
         Corrupt: There is none: the commit is no session's.
     """
-    for item in decode_tree(objects.read(oid, "tree"), oid):
+    for item in decode_tree(objects.read(oid, "tree") if root is None else root, oid):
         if item.name == HEADER_NAME.encode():
             if item.mode != BLOB_MODE:
                 raise Corrupt(f"{HEADER_NAME} in the tree {oid} is no plain file", oid=oid)
@@ -146,7 +156,7 @@ def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[D
     """
     expected = start
     for _, oid in bottom_directories(objects, tree, start):
-        for delta in _delta_items(objects.read(oid, "tree"), oid, tree.tag):
+        for delta in directory_deltas(objects, oid, tree.tag):
             if delta.number < start:
                 continue
             if delta.number != expected:
@@ -155,6 +165,48 @@ def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[D
             yield delta
     if expected != max(tree.count, start):
         raise Corrupt(f"delta {expected} is missing in the tree {tree.oid}", oid=tree.oid)
+
+
+def directory_deltas(objects: Objects, oid: str, tag: str) -> list[Delta]:
+    """Returns the deltas of one bottom directory."""
+    return _delta_items(objects.read(oid, "tree"), oid, tag)
+
+
+def common_count(objects: Objects, a: SessionTree, b: SessionTree) -> int:
+    """Returns how many deltas two trees begin with in common; directories that are the same are not read.
+
+    Raises:
+        Corrupt: A directory is damaged.
+    """
+    shorter = min(a.count, b.count)
+    if a.tag != b.tag or not shorter:
+        pairs = zip(deltas_of(objects, a), deltas_of(objects, b), strict=False)
+        return next((one.number for one, other in pairs if one != other), shorter)
+    items, others, first = a.top, b.top, 0
+    for mine, theirs, size in ((a.middle, b.middle, 10_000), (a.bottom, b.bottom, DIRECTORY_SIZE)):
+        place = _first_difference(items, others)
+        if place is None:
+            return shorter
+        first += place * size
+        # The last directories of both are in memory: where one session is the other, grown, they are those that differ.
+        items = mine if first + size >= a.count else objects.read(_item_oid(items, place), "tree")
+        others = theirs if first + size >= b.count else objects.read(_item_oid(others, place), "tree")
+    found = zip(_delta_items(items, "", a.tag), _delta_items(others, "", b.tag), strict=False)
+    return next((one.number for one, other in found if one != other), shorter)
+
+
+def _first_difference(a: bytes, b: bytes) -> int | None:
+    """Returns the place of the first directory that differs; None where one tree holds all that the other does."""
+    length = a.index(b"\0") + 1 + _ITEM_TAIL
+    for place in range(min(len(a), len(b)) // length):
+        if a[place * length : (place + 1) * length] != b[place * length : (place + 1) * length]:
+            return place
+    return None
+
+
+def _item_oid(items: bytes, place: int) -> str:
+    end = (place + 1) * (items.index(b"\0") + 1 + _ITEM_TAIL)
+    return items[end - _ITEM_TAIL : end].hex()
 
 
 def find_delta(objects: Objects, tree: SessionTree, number: int) -> Delta:

@@ -13,11 +13,11 @@ from gitsession import FORMATS, ImportFailure, ImportResult, UnknownTranscript, 
 
 from .. import options
 from ..errors import exit_code
-from ..output import note, write, write_json
-from ..text import count, one_line
+from ..output import note, progress_bar, write, write_json
+from ..text import count, one_line, pad
 
-# How many files that no format knows are named, of those that were found in a directory; an agent has hundreds.
-UNNAMED = 10
+# How many files of a directory are named that are no transcripts; an agent keeps hundreds beside its own.
+NAMED = 10
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Tally:
     commits: int = 0
     problems: int = 0
     skipped: int = 0
-    unnamed: int = 0
+    passed_over: int = 0
     exit_code: int = 0
     lines: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -58,9 +58,11 @@ def command(settings: options.Settings, paths: tuple[Path, ...], name: str | Non
     PATH is a file, or a directory in which transcripts are found by their content. Each record becomes one commit, as
     it stands; importing again adds what is new. The store is made if there is none.
 
-    What is no transcript is named on stderr, and the rest is imported; the exit code tells of it where you named it
-    yourself. With --json each file is an object: path, session, format, new_commits, branch_created, problems (each
-    with line and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished; or path, skipped.
+    What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
+    that you gave, and not where it only lies in a directory.
+
+    With --json each file is an object: path, session, format, new_commits, branch_created, problems (each with line
+    and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished; or path, skipped.
     """
     tally = Tally()
     try:
@@ -72,8 +74,8 @@ def command(settings: options.Settings, paths: tuple[Path, ...], name: str | Non
         # After the progress bar, whose line they would break; and also of what was done before an error.
         for line in tally.notes:
             note(line)
-        if tally.unnamed > UNNAMED:
-            note(f"and {count(tally.unnamed - UNNAMED, 'more file')} that no format knows; --json names them")
+        if tally.passed_over > NAMED:
+            note(f"and {count(tally.passed_over - NAMED, 'more file')} that no format knows; --json names them")
     if not settings.json:
         write([*tally.lines, str(tally)], paged=False)
     click.get_current_context().exit(tally.exit_code)
@@ -83,17 +85,9 @@ def _imported(
     settings: options.Settings, paths: Sequence[Path], name: str | None
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file."""
-    on_terminal = sys.stderr.isatty()
-    with click.progressbar(
-        length=sum(map(_size, paths)) if on_terminal else 0, label="Importing", file=sys.stderr, hidden=not on_terminal
-    ) as bar:
-        empty = {path for path in paths if path.is_dir()}
-        for done in import_transcripts(settings.make(), paths, format=name, progress=bar.update):
-            if isinstance(done, ImportResult):
-                empty -= {*done.path.parents}
-            yield done
-        for path in sorted(empty):
-            yield ImportFailure(path, UnknownTranscript(str(path), "there is no transcript in it"))
+    total = sum(map(_size, paths)) if sys.stderr.isatty() else 0
+    with progress_bar("Importing", total) as bar:
+        yield from import_transcripts(settings.make(), paths, format=name, progress=bar.update)
 
 
 def _size(path: Path) -> int:
@@ -117,10 +111,10 @@ def _result(tally: Tally, done: ImportResult) -> dict[str, Any]:
         tally.notes.append(f"{path}: its last line is still being written; import it again when it is complete")
     if done.rewritten_from is not None:
         tally.notes.append(
-            f"{path}: it was rewritten since {done.rewritten_from} was imported; it is {done.session} now"
+            f"{path}: it does not go on where {done.rewritten_from} stands, so it is beside it, as {done.session}"
         )
     if done.new_commits:
-        tally.lines.append(f"{done.new_commits:>7,}  {one_line(done.session)}  {one_line(path)}")
+        tally.lines.append(f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(path)}")
     return {
         "path": path,
         "session": done.session,
@@ -137,14 +131,12 @@ def _result(tally: Tally, done: ImportResult) -> dict[str, Any]:
 def _failure(tally: Tally, failure: ImportFailure, named: Sequence[Path]) -> dict[str, Any]:
     """Counts a file that was not imported, and returns its JSON object."""
     tally.skipped += 1
-    error = failure.error
-    told = {"path": str(failure.path), "skipped": str(error)}
-    # In a directory lies what lies there; a file that was named is expected to be imported.
-    if failure.path in named or not isinstance(error, UnknownTranscript):
-        tally.exit_code = tally.exit_code or exit_code(type(error))
+    # In a directory lies what lies there; what was named is expected to be imported.
+    expected = failure.path in named or not isinstance(failure.error, UnknownTranscript)
+    if expected:
+        tally.exit_code = tally.exit_code or exit_code(type(failure.error))
     else:
-        tally.unnamed += 1
-        if tally.unnamed > UNNAMED:
-            return told
-    tally.notes.append(str(error))
-    return told
+        tally.passed_over += 1
+    if expected or tally.passed_over <= NAMED:
+        tally.notes.append(str(failure.error))
+    return {"path": str(failure.path), "skipped": str(failure.error)}

@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha1
 from typing import NamedTuple
@@ -14,12 +15,21 @@ BLOB_MODE = b"100644"
 # What one zlib stream may unpack to; more is a bomb, or a mistake (see FORMAT.md, "Limits").
 MAX_OBJECT_BYTES = 144 * 1024 * 1024
 
+# The most that a commit, a tree, or a session's header may have. A session's own stay far below: its root tree ends at
+# 380 KB, a commit's text at a few KB. So a hostile one costs no more memory than this.
+MAX_SMALL_BYTES = 1024 * 1024
+
+# What is unpacked at a time where an object is only checked.
+_STEP = 1024 * 1024
+
 # A stream of stored blocks costs no compressor. A small object takes one block on disk either way, and maintenance
 # packs it properly later.
 _STORED_BELOW = 2048
 _STORED_LIMIT = 1 << 16
 _HEADER = re.compile(rb"(blob|tree|commit|tag) (0|[1-9][0-9]{0,18})\x00")
-_PERSON = re.compile(r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-?\d+) (?P<zone>[+-]\d{4})")
+_PERSON = re.compile(
+    r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-?[0-9]{1,18}) (?P<zone>[+-][0-9]{1,18})"
+)
 
 
 def object_id(kind: str, content: bytes) -> str:
@@ -55,11 +65,11 @@ def encode_loose(made: GitObject) -> bytes:
     )
 
 
-def decode_loose(packed: bytes, oid: str) -> tuple[str, bytes]:
+def decode_loose(packed: bytes, oid: str, limit: int = MAX_OBJECT_BYTES) -> tuple[str, bytes]:
     """Returns the kind and the content of a loose object's file, checked against its id.
 
     Raises:
-        Corrupt: It is empty, cut short, damaged, or unpacks to more than an object may.
+        Corrupt: It is empty, cut short, damaged, or unpacks to more than the limit.
     """
     stream = zlib.decompressobj()
     try:
@@ -68,8 +78,8 @@ def decode_loose(packed: bytes, oid: str) -> tuple[str, bytes]:
         if header is None:
             raise Corrupt(f"the object {oid} has no header", oid=oid)
         size = int(header[2])
-        if size > MAX_OBJECT_BYTES:
-            raise Corrupt(f"the object {oid} unpacks to {size} bytes, more than is ever stored", oid=oid)
+        if size > limit:
+            raise too_large(oid, size, limit)
         content = start[header.end() :] + stream.decompress(stream.unconsumed_tail, size + 1)
         while not stream.eof and len(content) <= size and stream.unconsumed_tail:
             content += stream.decompress(stream.unconsumed_tail, size + 1 - len(content) or 1)
@@ -79,6 +89,50 @@ def decode_loose(packed: bytes, oid: str) -> tuple[str, bytes]:
     if len(content) != size or not stream.eof or stream.unused_data or object_id(kind, content) != oid:
         raise Corrupt(f"the object {oid} is damaged or cut short", oid=oid)
     return kind, content
+
+
+def check_loose(pieces: Iterable[bytes], oid: str) -> None:
+    """Checks a loose object's file against its id, in little memory however large the object is.
+
+    Args:
+        pieces: The file, a piece at a time, none of them empty.
+        oid: The id.
+
+    Raises:
+        Corrupt: It is empty, cut short, damaged, or unpacks to more than an object may.
+    """
+    stream = zlib.decompressobj()
+    digest = sha1(usedforsecurity=False)
+    left = None
+    try:
+        for piece in pieces:
+            unpacked = stream.decompress(piece, _STEP)
+            while unpacked:
+                if left is None:
+                    left = _announced_size(unpacked, oid)
+                left -= len(unpacked)
+                if left < 0:
+                    break
+                digest.update(unpacked)
+                unpacked = stream.decompress(stream.unconsumed_tail, _STEP)
+    except zlib.error as error:
+        raise Corrupt(f"the object {oid} is damaged: {error}", oid=oid) from error
+    if left != 0 or not stream.eof or stream.unused_data or digest.hexdigest() != oid:
+        raise Corrupt(f"the object {oid} is damaged or cut short", oid=oid)
+
+
+def too_large(oid: str, size: int, limit: int) -> Corrupt:
+    """Returns the error that an object is larger than it may be."""
+    return Corrupt(f"the object {oid} unpacks to {size:,} bytes; at most {limit:,} are ever stored there", oid=oid)
+
+
+def _announced_size(start: bytes, oid: str) -> int:
+    header = _HEADER.match(start)
+    if header is None:
+        raise Corrupt(f"the object {oid} has no header", oid=oid)
+    if int(header[2]) > MAX_OBJECT_BYTES:
+        raise too_large(oid, int(header[2]), MAX_OBJECT_BYTES)
+    return header.end() + int(header[2])
 
 
 @dataclass(frozen=True, slots=True)

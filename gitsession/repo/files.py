@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,13 +50,24 @@ def write_all(file: int, content: bytes) -> None:
 
 
 def read_file(path: Path | str, limit: int | None = None) -> bytes:
-    """Returns the content of a file, at most `limit` bytes of it.
+    """Returns the content of a plain file, at most `limit` bytes of it.
 
     Raises:
-        OSError: As the system says.
+        OSError: As the system says; also for what is no plain file, such as a device that never ends.
     """
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # a third of the time of Path.read_bytes
+    with open(path, "rb", buffering=0, opener=_open_plain) as file:
         return file.readall() if limit is None else file.read(limit)
+
+
+def _open_plain(path: str, flags: int) -> int:
+    # Without O_NONBLOCK, opening a pipe that somebody left in place of a file would wait for ever.
+    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        return file
+    os.close(file)
+    if os.path.isdir(path):  # noqa: PTH112  # as above
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise OSError(errno.EINVAL, "it is no plain file", path)
 
 
 def make_directory(path: Path, disk: Disk) -> None:

@@ -10,6 +10,8 @@ import socket
 import time
 from pathlib import Path
 
+from gitsession.repo.files import read_file
+
 # git itself takes a `gc.pid` that is older than this for a left-over.
 _FORGOTTEN_SECONDS = 12 * 3600
 
@@ -23,7 +25,7 @@ def gc_is_running(path: Path) -> bool:
     pid_file = path / "gc.pid"
     try:
         age = time.time() - pid_file.stat().st_mtime
-        words = pid_file.read_text(errors="replace").split()
+        words = read_file(pid_file, 4096).decode("utf-8", "replace").split()
     except FileNotFoundError:
         return False
     if age > _FORGOTTEN_SECONDS:

@@ -88,7 +88,7 @@ class SessionLocks:
             self._inner[stripe].release()
 
     def _open(self, path: str) -> int:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:

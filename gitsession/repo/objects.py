@@ -9,14 +9,24 @@ import errno
 import os
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 import pygit2
 
 from gitsession.errors import Corrupt, Unavailable
-from gitsession.repo.codec import MAX_OBJECT_BYTES, GitObject, decode_loose, encode_loose, git_object, object_id
+from gitsession.repo.codec import (
+    MAX_OBJECT_BYTES,
+    MAX_SMALL_BYTES,
+    GitObject,
+    decode_loose,
+    encode_loose,
+    git_object,
+    object_id,
+    too_large,
+)
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import read_file, translated, unavailable, write_all
 
@@ -24,12 +34,10 @@ from gitsession.repo.files import read_file, translated, unavailable, write_all
 # of 256 open files.
 pygit2.settings.mwindow_file_limit = 64
 
-_KINDS = {
-    pygit2.enums.ObjectType.COMMIT: "commit",
-    pygit2.enums.ObjectType.TREE: "tree",
-    pygit2.enums.ObjectType.BLOB: "blob",
-    pygit2.enums.ObjectType.TAG: "tag",
-}
+T = TypeVar("T")
+
+# The numbers that git gives the kinds of objects.
+_KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 
 
 class Objects:
@@ -48,34 +56,67 @@ class Objects:
         self._salt = secrets.token_hex(4)
         self._temporary = count()
 
-    def read(self, oid: str, kind: str) -> bytes:
+    def read(self, oid: str, kind: str, *, limit: int | None = None) -> bytes:
         """Returns the content of an object of the kind given.
+
+        Args:
+            oid: Its id.
+            kind: What it must be.
+            limit: The most bytes that it may have; by default what an object of its kind may have in a store.
 
         Raises:
             Corrupt: It is missing, damaged, of another kind, or larger than an object may be.
             Unavailable: The disk could not be read.
         """
-        found = self.find(oid)
+        found = self.find(oid, limit or (MAX_OBJECT_BYTES if kind == "blob" else MAX_SMALL_BYTES))
         if found is None:
             raise Corrupt(f"the {kind} {oid} is missing", oid=oid)
         if found[0] != kind:
             raise Corrupt(f"the object {oid} is a {found[0]}, where a {kind} is expected", oid=oid)
         return found[1]
 
-    def find(self, oid: str) -> tuple[str, bytes] | None:
+    def find(self, oid: str, limit: int = MAX_OBJECT_BYTES) -> tuple[str, bytes] | None:
         """Returns the kind and the content of an object, checked against its id; None if there is none.
 
         Raises:
-            Corrupt: It is damaged, or larger than an object may be.
+            Corrupt: It is damaged, or larger than the limit.
             Unavailable: The disk could not be read.
         """
-        found = self._find_loose(oid) or self._find_packed(oid)
+        try:
+            found = self._find_loose(oid, limit) or self._find_packed(oid, limit)
+        except Corrupt:
+            # A sound copy in a pack makes up for a damaged file.
+            found = self._find_packed(oid, limit)
+            if found is None:
+                raise
         if found is None:
             # The object may have been packed, or its pack replaced, between the two looks; a new database knows every
             # pack that there is.
             self._local.packs = None
-            found = self._find_loose(oid) or self._find_packed(oid)
+            found = self._find_loose(oid, limit) or self._find_packed(oid, limit)
         return found
+
+    def has(self, oid: str) -> bool:
+        """Tells whether an object seems to be there, without reading it: a file that is not empty, or a pack's item.
+
+        Raises:
+            Corrupt: Its pack is damaged.
+            Unavailable: The disk could not be read.
+        """
+        try:
+            return os.stat(self._path_of(oid)).st_size > 0 or self._packed(self._packed_header, oid) is not None  # noqa: PTH116
+        except FileNotFoundError:
+            return self._packed(self._packed_header, oid) is not None
+
+    def check_packed(self, oid: str) -> None:
+        """Checks an object of a pack against its id.
+
+        Raises:
+            Corrupt: It is not there, damaged, or larger than an object may be.
+            Unavailable: The disk could not be read.
+        """
+        if self._find_packed(oid, MAX_OBJECT_BYTES) is None:
+            raise Corrupt(f"the object {oid} cannot be found in its pack", oid=oid)
 
     def exists(self, oid: str) -> bool:
         """Tells whether an object is there and sound, with fresh eyes: nothing that was seen before is believed."""
@@ -152,46 +193,59 @@ class Objects:
             else:
                 return changed
 
-    def _find_loose(self, oid: str) -> tuple[str, bytes] | None:
+    def _find_loose(self, oid: str, limit: int) -> tuple[str, bytes] | None:
         try:
-            return decode_loose(read_file(self._path_of(oid)), oid)
+            return decode_loose(read_file(self._path_of(oid)), oid, limit)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise unavailable(error, f"read the object {oid}") from error
 
-    def _find_packed(self, oid: str) -> tuple[str, bytes] | None:
-        try:
-            found = self._read_packed(oid)
-        except (pygit2.GitError, OSError, ValueError):
-            # The pack may have been replaced under us, and libgit2's texts can be stale: a new database decides.
-            self._local.packs = None
-            try:
-                found = self._read_packed(oid)
-            except (pygit2.GitError, OSError, ValueError) as error:
-                if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EIO, errno.EACCES):
-                    raise unavailable(error, f"read the object {oid}") from error
-                if "open files" in str(error):
-                    raise Unavailable(f"cannot read the object {oid}: too many open files in this process") from error
-                raise Corrupt(f"the object {oid} is damaged in its pack: {error}", oid=oid) from error
+    def _find_packed(self, oid: str, limit: int) -> tuple[str, bytes] | None:
+        found = self._packed(lambda name: self._read_packed(name, limit), oid)
         if found is not None and object_id(*found) != oid:
             raise Corrupt(f"the object {oid} is damaged in its pack", oid=oid)
         return found
 
-    def _read_packed(self, oid: str) -> tuple[str, bytes] | None:
+    def _packed(self, read: Callable[[str], T | None], oid: str) -> T | None:
+        """Asks the packs, and asks again with fresh eyes before an error is believed."""
+        try:
+            return read(oid)
+        except (pygit2.GitError, OSError, ValueError):
+            # The pack may have been replaced under us, and libgit2's texts can be stale: a new database decides.
+            self._local.packs = None
+        try:
+            return read(oid)
+        except (pygit2.GitError, OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EIO, errno.EACCES):
+                raise unavailable(error, f"read the object {oid}") from error
+            if "open files" in str(error):
+                raise Unavailable(f"cannot read the object {oid}: too many open files in this process") from error
+            raise Corrupt(f"the object {oid} is damaged in its pack: {error}", oid=oid) from error
+
+    def _packed_header(self, oid: str) -> tuple[int, int] | None:
+        """Returns the kind and the size of an object of a pack; None if there is none."""
         packs = getattr(self._local, "packs", None)
         if packs is None:
             packs = self._local.packs = pygit2.Odb()
             packs.add_backend(pygit2.OdbBackendPack(str(self.path)), 1)
-        name = pygit2.Oid(hex=oid)
         try:
-            kind, size = packs.read_header(name)
-            if size > MAX_OBJECT_BYTES:
-                raise Corrupt(f"the object {oid} unpacks to {size} bytes, more than is ever stored", oid=oid)
-            kind, content = packs.read(name)
+            kind, size = packs.read_header(pygit2.Oid(hex=oid))
         except KeyError:
             return None
-        return _KINDS[pygit2.enums.ObjectType(kind)], content
+        return kind, size
+
+    def _read_packed(self, oid: str, limit: int) -> tuple[str, bytes] | None:
+        header = self._packed_header(oid)
+        if header is None:
+            return None
+        if header[1] > limit:
+            raise too_large(oid, header[1], limit)
+        try:
+            kind, content = self._local.packs.read(pygit2.Oid(hex=oid))
+        except KeyError:
+            return None
+        return _KINDS[kind], content
 
 
 class LooseBatch:

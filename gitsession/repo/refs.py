@@ -4,22 +4,24 @@ Loose refs are read before packed ones: `git pack-refs` writes the packed file b
 ref that was there all the time is never missed. (libgit2 reads them the other way round when it lists.)
 """
 
+import errno
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from gitsession.errors import Corrupt, SessionError
+from gitsession.layout import is_ref_name
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import make_directory, read_file, translated, unavailable, write_all
 from gitsession.repo.locks import take_git_lock
 
-_OID = re.compile(rb"([0-9a-f]{40})\s*")
+_OID = re.compile(rb"([0-9a-f]{40})[ \t\r\n]*")
 _PACKED_LINE = re.compile(rb"^([0-9a-f]{40}) (refs/[^\n]+)$", re.MULTILINE)
 
-# Where a store keeps what is its own beside git's files: locks, and caches that may be deleted at any time.
+# Where a store keeps what is its own beside git's files: locks, and in `kept` the refs that a repair replaced.
 OWN_DIRECTORY = "gitsession"
 
 _REFLOG_PERSON = "gitsession <meta@gitsession.invalid>"
@@ -103,7 +105,8 @@ class Refs:
                 except OSError as error:
                     found[name] = Corrupt(f"the ref {name} cannot be read: {error.strerror}")
             packed = {name: oid for name, oid in self._read_packed().items() if name.startswith(prefix)}
-        yield from sorted((packed | found).items())
+        for name, value in sorted((packed | found).items()):
+            yield name, value if is_ref_name(name) else Corrupt(f"git does not allow a ref of the name {name!a:.120}")
 
     def beginning(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
         """Yields the refs whose names begin with a prefix that ends within a name; as `below`."""
@@ -129,17 +132,65 @@ class Refs:
             StoreBusy: Another process holds the ref's lock.
             Unavailable: The disk refuses. The ref may have moved all the same: read it again.
         """
+
+        def check() -> str | None:
+            actual = self.find(name)
+            if actual != expected:
+                raise RefMoved(name, actual)
+            if expected is None:
+                self._check_free(Path(f"{self._root}{name}"), name)
+            return expected
+
+        self._set(name, new, check, reason)
+
+    def replace_damaged(self, name: str, content: bytes, new: str, *, reason: str) -> None:
+        """Sets a ref whose file is damaged; the caller holds the advisory lock of the session.
+
+        Args:
+            name: The ref.
+            content: What its file holds, as `content` returned it: the expected value.
+            new: The commit it is set to.
+            reason: What the reflog says.
+
+        Raises:
+            RefMoved: The file holds something else; nothing was changed.
+            StoreBusy: Another process holds the ref's lock.
+            Unavailable: The disk refuses.
+        """
+
+        def check() -> str | None:
+            if self.content(name) != content:
+                raise RefMoved(name, None)
+            moves = self.reflog(name)
+            return moves[-1][1] if moves else None
+
+        self._set(name, new, check, reason)
+
+    def packed(self, name: str) -> str | None:
+        """Returns the value that a ref has among the packed ones, which its own file outweighs; None if it has none."""
+        return self._read_packed().get(name)
+
+    def content(self, name: str) -> bytes | None:
+        """Returns what the file of a loose ref holds, up to 4 KB; None if there is none.
+
+        Raises:
+            Unavailable: The disk could not be read.
+        """
+        with translated(f"read the ref {name}"):
+            try:
+                return read_file(self.path / name, 4096)
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                return None
+
+    def _set(self, name: str, new: str, check: Callable[[], str | None], reason: str) -> None:
+        """Sets a ref under its lock, once `check` has found it as expected; `check` returns its old value."""
         path = f"{self._root}{name}"
         lock = f"{path}.lock"
         with translated(f"move the ref {name}"):
             file = self._lock(path, name)
             try:
                 try:
-                    actual = self.find(name)
-                    if actual != expected:
-                        raise RefMoved(name, actual)
-                    if expected is None:
-                        self._check_free(Path(path), name)
+                    old = check()
                     write_all(file, f"{new}\n".encode())
                     self.disk.file(file)
                 finally:
@@ -147,7 +198,7 @@ class Refs:
                 # The log first: a crash leaves a line for a move that did not happen, never a move without a line,
                 # so the log can tell a ref that fell back. Then the barrier: the ref may name the commit only when
                 # all that it reaches is on disk, and so is the ref's own content.
-                self._log(name, expected or "0" * 40, new, reason)
+                self._log(name, old or "0" * 40, new, reason)
                 self.disk.barrier()
                 os.replace(lock, path)  # noqa: PTH105  # strings: the hot path
             except BaseException:
@@ -182,6 +233,11 @@ class Refs:
 
     def _lock(self, path: str, name: str) -> int:
         lock = f"{path}.lock"
+        if name.count("/") > 2:  # the directories above the others are looked at when the store is opened
+            for directory in Path(name).parents:
+                for link in (self.path / directory, self.path / "logs" / directory):
+                    if link.is_symlink():
+                        raise OSError(errno.ELOOP, f"{link} is a link to another place")
         try:
             return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
         except FileNotFoundError:
@@ -206,7 +262,8 @@ class Refs:
     def _log(self, name: str, old: str, new: str, reason: str) -> None:
         path = f"{self._root}logs{os.sep}{name}"
         line = f"{old} {new} {_REFLOG_PERSON} {int(time.time())} +0000\t{reason}\n".encode()
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        # A link in place of the log would lead out of the store.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
             file = os.open(path, flags, 0o644)
         except FileNotFoundError:

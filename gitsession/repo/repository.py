@@ -3,18 +3,19 @@
 import os
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import pygit2
 
-from gitsession.errors import NotAStore, Unavailable, UnsupportedFormat
+from gitsession.errors import Corrupt, NotAStore, Unavailable, UnsupportedFormat
+from gitsession.jsonl import FORMAT
 from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
-from gitsession.repo.disk import Disk, fsync_directory
-from gitsession.repo.files import make_directory, translated, write_all
+from gitsession.repo.disk import Disk
+from gitsession.repo.files import make_directory, read_file, translated, write_all
 from gitsession.repo.gc import gc_is_running, wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
@@ -35,6 +36,9 @@ CONFIG = """\
 [gitsession]
 \tformat = 1
 """
+
+# What git takes for "true" in its configuration.
+TRUE = ("true", "yes", "on", "1")
 
 _MAKE_ONE = "make a store with `gitsession init`, or name another with --store"
 
@@ -108,7 +112,7 @@ class Repository:
             if path.exists() and not path.is_dir():
                 raise NotAStore(str(path), "is a file; a store is a directory")
             if not path.is_dir() or _is_unfinished(path):
-                _make(path)
+                _make(path, durable=durable)
         return cls.open(path, durable=durable, wait=wait)
 
     @classmethod
@@ -122,25 +126,32 @@ class Repository:
         """
         if not path.exists():
             raise NotAStore(str(path), f"there is no store; {_MAKE_ONE}")
+        for file in (path / directory / name for directory in ("", ".git") for name in ("HEAD", "config")):
+            if file.exists() and not file.is_file():  # libgit2 would wait for ever for what a pipe has to say
+                raise NotAStore(str(path), f"{file} is no plain file")
         try:
             found = pygit2.Repository(str(path), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
         except (pygit2.GitError, KeyError, ValueError, OSError) as error:
             raise NotAStore(str(path), _refusal(path, error)) from error
         git_directory = Path(found.path)
-        config = found.config
+        try:
+            config = {entry.name: entry.value for entry in found.config}
+        except (pygit2.GitError, KeyError, ValueError, OSError) as error:
+            raise NotAStore(str(path), f"its git configuration cannot be read: {error}") from error
         _check_config(path, config)
+        _refuse_links(path, git_directory)
         if (git_directory / "objects" / "info" / "alternates").exists():
             raise NotAStore(
                 str(path),
                 "borrows objects from another repository (objects/info/alternates); "
                 "run `git repack -a -d` in it and remove that file",
             )
-        ignores_case = "core.ignorecase" in config and config.get_bool("core.ignorecase")
+        ignores_case = config.get("core.ignorecase") in TRUE
         made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case)
         if "gitsession.format" not in config:
             made.require_sessions()
-        elif config["gitsession.format"] != "1":
-            raise UnsupportedFormat(str(path), config["gitsession.format"], [1])
+        elif config["gitsession.format"] != str(FORMAT):
+            raise UnsupportedFormat(str(path), config["gitsession.format"], [FORMAT])
         return made
 
     def require_sessions(self) -> None:
@@ -159,6 +170,20 @@ class Repository:
                     break
         if seen or (self.path.name == ".git"):
             raise NotAStore(str(self.path), f"is a git repository, but no store of sessions; {_MAKE_ONE}")
+
+    def shallow(self) -> frozenset[str]:
+        """Returns the commits whose parents are elsewhere: where the history of a shallow clone begins.
+
+        Raises:
+            Unavailable: The disk could not be read.
+        """
+        try:
+            with translated("read where the history begins"):
+                return frozenset(read_file(self.path / "shallow").decode("ascii", "replace").split())
+        except Unavailable as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return frozenset()
+            raise
 
     def move(self, move: Move, batch: Batch) -> None:
         """Stores objects and then moves a branch to the commit among them; the caller holds the session's lock.
@@ -220,29 +245,33 @@ class Repository:
                 raise Unavailable("`git gc` has been running for too long; the commit may be lost to it: try it again")
 
     def _is_session(self, oid: str) -> bool:
-        found = self.objects.find(oid)
-        if found is None or found[0] != "commit":
-            return False
-        tree = decode_commit(found[1], oid).tree
-        return any(item.name == HEADER_NAME.encode() for item in decode_tree(self.objects.read(tree, "tree"), tree))
+        try:
+            tree = decode_commit(self.objects.read(oid, "commit"), oid).tree
+            items = decode_tree(self.objects.read(tree, "tree"), tree)
+        except Corrupt:
+            return False  # one damaged branch does not decide about the store
+        return any(item.name == HEADER_NAME.encode() for item in items)
 
 
-def _make(path: Path) -> None:
-    make_directory(path.parent, Disk(path, durable=False))
+def _make(path: Path, *, durable: bool) -> None:
+    disk = Disk(path, durable=durable)
+    make_directory(path.parent, disk)
     path.mkdir(mode=0o700, exist_ok=True)
     path.chmod(0o700)
+    disk.directory(path.parent)
     for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", f"{OWN_DIRECTORY}/locks"):
-        (path / directory).mkdir(parents=True, exist_ok=True)
+        make_directory(path / directory, disk)
     # HEAD last: git takes a directory without one for no repository.
     for name, content in (("config", CONFIG), ("HEAD", "ref: refs/heads/main\n")):
         if not (path / name).exists():
             file, temporary = tempfile.mkstemp(prefix=f"{name}.", dir=path)
             write_all(file, content.encode())
-            os.fsync(file)
+            disk.file(file)
             os.close(file)
+            disk.barrier()
             Path(temporary).replace(path / name)
-    fsync_directory(path)
-    fsync_directory(path.parent)
+    disk.directory(path)
+    disk.barrier()
 
 
 def _is_unfinished(path: Path) -> bool:
@@ -261,7 +290,20 @@ def _refusal(path: Path, error: Exception) -> str:
     return f"is no git repository; {_MAKE_ONE}"
 
 
-def _check_config(path: Path, config: pygit2.Config) -> None:
-    for entry in config:
-        if entry.name.startswith("remote.") and entry.name.endswith(".promisor") and entry.value != "false":
+def _check_config(path: Path, config: Mapping[str, str | None]) -> None:
+    for name, value in config.items():
+        if name.startswith("remote.") and name.endswith(".promisor") and value != "false":
             raise NotAStore(str(path), _REFUSALS["partialclone"])
+
+
+def _refuse_links(path: Path, git_directory: Path) -> None:
+    """Refuses a store in which a directory is a link: what is written to it would land somewhere else."""
+    ends = ("objects/info", "objects/pack", "refs/heads", "logs/refs/heads", f"{OWN_DIRECTORY}/locks")
+    names = {part for end in ends for part in (end, *map(str, Path(end).parents))} - {"."}
+    with translated("open the store"), os.scandir(git_directory / "objects") as entries:
+        links = [f"objects/{entry.name}" for entry in entries if entry.is_symlink()]
+    links += sorted(name for name in names if (git_directory / name).is_symlink())
+    if links:
+        raise NotAStore(
+            str(path), f"its directory {links[0]} is a link to another place; move the content back into it"
+        )

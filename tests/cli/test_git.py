@@ -1,12 +1,14 @@
 """git on the store."""
 
 import os
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .conftest import Result, Run
+from .conftest import COMMAND, Result, Run
 
 
 def test_everything_after_git_belongs_to_git(gitsession: Run, fix_login: str) -> None:
@@ -43,3 +45,16 @@ def test_git_is_missed_by_name(process: Callable[..., Result], fix_login: str, t
     done = process("git", "log", PATH=os.fspath(tmp_path))
     assert (done.code, done.out) == (1, "")
     assert "git is not installed" in done.err
+
+
+def test_ctrl_c_is_gits_and_its_exit_code_stands(fix_login: str) -> None:
+    # A process group of its own, as a shell makes one, since a terminal sends the signal to all of it.
+    command = [*COMMAND, "git", "-c", "alias.wait=!echo ready; exec sleep 60", "wait"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, text=True
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        os.killpg(child.pid, signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    assert (child.returncode, out, err) == (130, "", "")

@@ -97,9 +97,10 @@ def test_a_named_file_that_is_no_transcript_is_said_and_the_rest_is_imported(
 
 def test_what_only_lies_in_a_directory_does_not_change_the_exit_code(gitsession: Run, projects: Path) -> None:
     for number in range(30):
-        (projects / f"{number}.jsonl").write_bytes(b"\0\1\2")
+        (projects / f"{number:02}.bin").write_bytes(b"\0\1\2")
     done = gitsession("import", projects)
     assert done.code == 0
+    assert done.err.startswith(f"{projects}/00.bin: ")
     assert len(done.err.splitlines()) == 11
     assert done.err.endswith("and 21 more files that no format knows; --json names them\n")
     assert len(gitsession("import", "--json", projects).values) == 32

@@ -236,4 +236,4 @@ def test_verify_tells_what_is_wrong_by_its_exit_code_too(gitsession: Run, fix_lo
     assert (done.code, done.err) == (12, "")
     assert "fix-login" in done.out
     assert done.out.endswith(" found\n")
-    assert list(gitsession("verify", "--json").values[0]) == ["session", "commit", "oid", "problem", "advice"]
+    assert list(gitsession("verify", "--json").values[0]) == ["session", "commit", "oid", "problem", "advice", "damage"]

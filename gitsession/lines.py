@@ -1,0 +1,105 @@
+"""The message lines of one session, kept between loads: a session that grew costs what it grew by."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+from gitsession.conversation import message_lines
+from gitsession.model import MESSAGE_PREFIX
+from gitsession.reading import Reader, State
+from gitsession.tree import common_count
+
+
+class LoadedLines:
+    """The lines of a session as far as they were loaded. May be shared between threads."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._guard = threading.Lock()
+        self._state: State | None = None
+        self._lines: list[bytes] = []
+
+    def at(self, state: State) -> Sequence[bytes]:
+        """Returns the lines of a state of the session, read now as far as they are not known.
+
+        Raises:
+            Corrupt: Stored data is corrupt.
+        """
+        with self._guard:
+            known = self._state
+            if known is None or common_count(self._reader.objects, known.tree, state.tree) < known.tree.count:
+                self._lines, known = [], None
+            fresh = self._plain(state, 0 if known is None else known.tree.count)
+            if fresh is None:
+                # Records are folded as a whole, and other entries are looked into.
+                self._lines = message_lines(self._reader.deltas(state))
+            else:
+                self._lines += fresh
+            self._state = state
+            return Window(self._lines, len(self._lines))
+
+    def _plain(self, state: State, start: int) -> list[bytes] | None:
+        """Returns the lines from delta `start` on if all are messages that were committed as such; else None."""
+        fresh: list[bytes] = []
+        for content in self._reader.joined(state, start):
+            lines = content[:-1].split(b"\n")
+            if not content.endswith(b"\n") or not all(line.startswith(MESSAGE_PREFIX) for line in lines):
+                return None
+            fresh += lines
+        return fresh
+
+
+class LazyLines(Sequence[bytes]):
+    """The lines of a session that was just written, read when they are first looked at."""
+
+    __slots__ = ("_found", "_loaded", "_state")
+
+    def __init__(self, loaded: LoadedLines, state: State) -> None:
+        self._loaded = loaded
+        self._state = state
+        self._found: Sequence[bytes] | None = None
+
+    def _lines(self) -> Sequence[bytes]:
+        if self._found is None:
+            self._found = self._loaded.at(self._state)
+        return self._found
+
+    @overload
+    def __getitem__(self, place: int) -> bytes: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[bytes]: ...
+    def __getitem__(self, place: int | slice) -> bytes | Sequence[bytes]:
+        return self._lines()[place]
+
+    def __len__(self) -> int:
+        return len(self._lines())
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._lines())
+
+
+class Window(Sequence[bytes]):
+    """The first lines of a list that only ever grows."""
+
+    __slots__ = ("_length", "_lines")
+
+    def __init__(self, lines: list[bytes], length: int) -> None:
+        self._lines = lines
+        self._length = length
+
+    @overload
+    def __getitem__(self, place: int) -> bytes: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[bytes]: ...
+    def __getitem__(self, place: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(place, slice):
+            return [self._lines[one] for one in range(*place.indices(self._length))]
+        if not -self._length <= place < self._length:
+            raise IndexError(place)
+        return self._lines[place if place >= 0 else place + self._length]
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._lines[: self._length])

@@ -1,0 +1,195 @@
+"""Every file of a small store, damaged in every way: it is found, nothing hangs, and nothing else is taken along."""
+
+import random
+import shutil
+import subprocess
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from gitsession import MessageEntry, NotAStore, Session, SessionError, Store, new_commit, verify
+from tests.stores import git_output
+
+SECONDS = 5.0
+
+
+def fill(store: Store, name: str) -> None:
+    session: Session = store.bind(name).load()
+    for number in range(4):
+        text = f"message {number} of {name}: " + "".join(random.Random(number).choices("abcdefgh \n", k=2500))
+        session = store.bind(name).commit(new_commit(session.head, [{"role": "user", "content": text}]))
+
+
+def loose(path: Path) -> None:
+    store = Store.init(path, durable=False)
+    fill(store, "a")
+    fill(store, "b")
+
+
+def packed(path: Path) -> None:
+    """Makes a store of one pack a session, all refs packed, with an index over the packs and a commit graph."""
+    store = Store.init(path, durable=False)
+    for name in ("a", "b"):
+        fill(store, name)
+        git_output(path, "repack", "-q", "-d")
+    git_output(path, "pack-refs", "--all")
+    git_output(path, "multi-pack-index", "write")
+    git_output(path, "commit-graph", "write", "--reachable")
+
+
+def collected(path: Path) -> None:
+    """Makes a store as `git gc` leaves it, in which one session went on."""
+    loose(path)
+    git_output(path, "gc", "-q")
+    fill(Store.open(path, durable=False), "b")
+
+
+VARIANTS: dict[str, Callable[[Path], None]] = {"loose": loose, "packed": packed, "collected": collected}
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def variant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp(request.param) / "store.git"
+    VARIANTS[request.param](path)
+    return path
+
+
+def flipped(content: bytes, place: int, mask: int = 0xFF) -> bytes:
+    return content[:place] + bytes([content[place] ^ mask]) + content[place + 1 :]
+
+
+def damages(content: bytes, *, thorough: bool) -> Iterator[tuple[str, int, bytes]]:
+    """Yields ways to damage a file: how, where it begins to differ, and what the file holds then."""
+    size = len(content)
+    yield "emptied", 0, b""
+    yield "filled with NULs", 0, bytes(size)
+    cuts = {size // 2, *([1, size - 1, size - 2, size - 20] if thorough else [])}
+    yield from (("cut", place, content[:place]) for place in sorted(cuts) if 0 < place < size)
+    chance = random.Random(size)
+    places = {size // 2, chance.randrange(size), *([0, size - 1] if thorough else [])}
+    if thorough:
+        places |= set(range(min(size, 100))) | {chance.randrange(size) for _ in range(60)}
+    for place in sorted(places):
+        yield "flipped", place, flipped(content, place)
+        if thorough:
+            yield "flipped a bit", place, flipped(content, place, 1)
+
+
+def is_harmless(name: str, how: str, place: int, content: bytes) -> bool:
+    """Tells whether damage need not be found, because nothing depends on it."""
+    line_start = content.rfind(b"\n", 0, place) + 1
+    if name in ("info/refs", "objects/info/packs"):
+        return True  # a copy for plain web servers, which nothing here reads
+    if name.startswith("logs/"):
+        if how == "emptied":
+            return True  # `git reflog expire` leaves an empty log as well
+        if how == "cut" and place >= len(content) - 1:
+            return True  # the last line without its end says all that it said
+        return how.startswith("flipped") and place - line_start > 81  # the text beside the two commits
+    if name.startswith("refs/"):
+        return how == "cut" and place == 40  # the line's end alone
+    if name == "HEAD":
+        return place >= len("ref: refs/")  # the name of a branch that need not exist
+    if name == "config" and how in ("cut", "flipped", "flipped a bit"):
+        line = content[line_start:].partition(b"\n")[0]
+        # Settings that repeat what git takes for granted, and white space.
+        needless = (b"filemode", b"bare", b"repositoryformatversion")
+        return how == "cut" or any(word in line for word in needless) or place - line_start < 2 or b"=" in line[place:]
+    if name == "packed-refs" and how.startswith("flipped"):
+        return content[line_start : line_start + 1] == b"#" and place > line_start + 1  # what git says of its format
+    return False
+
+
+def touched_by(path: Path, name: str) -> set[str]:
+    """Returns the sessions that may suffer from damage of a file."""
+    if name.startswith("objects/"):
+        parts = name.split("/")
+        sessions = set()
+        for session in ("a", "b"):
+            oids = {line[:40] for line in git_output(path, "rev-list", "--objects", session).splitlines()}
+            if len(parts[1]) == 2:
+                named = {parts[1] + parts[2]}
+            elif name.endswith((".pack", ".idx")):
+                index = (path / name).with_suffix(".idx")
+                named = {line.split()[1] for line in _show_index(index)}
+            else:
+                named = set()
+            if oids & named:
+                sessions.add(session)
+        return sessions
+    if name.startswith(("refs/heads/", "logs/refs/heads/")):
+        return {name.rpartition("/")[2]}
+    return {"a", "b"} if name == "packed-refs" else set()
+
+
+def _show_index(index: Path) -> list[str]:
+    done = subprocess.run(["git", "show-index"], stdin=index.open("rb"), capture_output=True, check=True)
+    return done.stdout.decode().splitlines()
+
+
+def contents(store: Store) -> dict[str, list[dict[str, object]]]:
+    return {name: list(store.bind(name).load().messages) for name in ("a", "b")}
+
+
+def examine(path: Path, name: str, what: str, *, must_be_found: bool, touched: set[str], known: dict) -> None:
+    """Checks what a store with a damaged file does."""
+    began = time.perf_counter()
+    try:
+        store = Store.open(path, durable=False, wait=1.0)
+    except NotAStore:
+        assert name in ("config", "HEAD"), what
+        return
+    findings = list(verify(store))
+    assert time.perf_counter() - began < SECONDS, what
+    assert findings or not must_be_found, what
+    began = time.perf_counter()
+    list(verify(store, fast=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        listed = {meta.id for meta in store.list()}
+    for session in ("a", "b"):
+        entry = MessageEntry({"role": "user", "content": "one more"})
+        failed = None
+        try:
+            loaded = list(store.bind(session).load().messages)
+            assert loaded == known[session] or session in touched, (what, session)
+            store.append(session, entry)
+            assert store.load(session)[-1] == entry, (what, session)
+            list(store.log(session))
+        except SessionError as error:
+            failed = error
+        assert failed is None or session in touched, (what, session, failed)
+        assert session in listed or session in touched, (what, session)
+    assert time.perf_counter() - began < SECONDS, what
+
+
+def run(variant: Path, tmp_path: Path, *, thorough: bool) -> None:
+    known = contents(Store.open(variant))
+    assert list(verify(Store.open(variant))) == []
+    names = sorted(path.relative_to(variant).as_posix() for path in variant.rglob("*") if path.is_file())
+    copy = tmp_path / "store.git"
+    for name in names:
+        content = (variant / name).read_bytes()
+        touched = touched_by(variant, name) if content else set()
+        for how, place, damaged in damages(content, thorough=thorough) if content else ():
+            if damaged == content:
+                continue
+            shutil.copytree(variant, copy)
+            (copy / name).chmod(0o644)
+            (copy / name).write_bytes(damaged)
+            must_be_found = not is_harmless(name, how, place, content)
+            what = f"{name} {how} at {place} of {len(content)}"
+            examine(copy, name, what, must_be_found=must_be_found, touched=touched, known=known)
+            shutil.rmtree(copy)
+
+
+def test_damage_of_any_file_is_found_and_contained(variant: Path, tmp_path: Path) -> None:
+    run(variant, tmp_path, thorough=False)
+
+
+@pytest.mark.slow
+def test_damage_at_many_places_of_any_file_is_found_and_contained(variant: Path, tmp_path: Path) -> None:
+    run(variant, tmp_path, thorough=True)

@@ -1,0 +1,102 @@
+"""A collection that runs while a commit is made: the commit is acknowledged when it has survived it."""
+
+import os
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from gitsession import SessionCommit, Store, Unavailable
+from gitsession.repo.gc import gc_is_running, wait_for_gc
+from tests.conftest import Git
+from tests.stores import HELLO, HI
+
+FIRST = SessionCommit("first", None, [HELLO])
+HOST = socket.gethostname()
+
+
+def dead_pid() -> int:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
+def test_without_a_pid_file_none_is_running(tmp_path: Path) -> None:
+    assert not gc_is_running(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "running"),
+    [
+        (f"{os.getpid()} {HOST}", True),
+        (f"{os.getpid()} {HOST}\n", True),
+        (f"{dead_pid()} {HOST}", False),
+        (f"{dead_pid()} elsewhere", True),
+        (f"{10**30} {HOST}", False),
+        ("", True),
+        ("garbage", True),
+        (f"-1 {HOST}", True),
+    ],
+)
+def test_a_collection_runs_unless_its_process_is_known_to_be_gone(tmp_path: Path, content: str, running: bool) -> None:
+    (tmp_path / "gc.pid").write_text(content)
+    assert gc_is_running(tmp_path) == running
+
+
+def test_a_pid_file_that_git_takes_for_forgotten_is_ignored(tmp_path: Path) -> None:
+    (tmp_path / "gc.pid").write_text(f"{os.getpid()} {HOST}")
+    os.utime(tmp_path / "gc.pid", (time.time() - 13 * 3600,) * 2)
+    assert not gc_is_running(tmp_path)
+
+
+def test_the_end_of_a_collection_is_waited_for(tmp_path: Path) -> None:
+    pid_file = tmp_path / "gc.pid"
+    pid_file.write_text(f"{os.getpid()} {HOST}")
+    assert not wait_for_gc(tmp_path, time.monotonic() + 0.05)
+    threading.Timer(0.1, pid_file.unlink).start()
+    assert wait_for_gc(tmp_path, time.monotonic() + 30)
+
+
+def test_a_commit_stores_again_what_a_running_collection_took(store: Store, git: Git) -> None:
+    store.bind("s").commit(FIRST)
+    pid_file = store.path / "gc.pid"
+    pid_file.write_text(f"{os.getpid()} {HOST}")
+    before = set((store.path / "objects").glob("??/*"))
+    old = (store.path / "refs/heads/s").read_text()
+
+    def collect() -> None:
+        """Deletes what is new once the ref has moved, as a collection may that looked at the refs before."""
+        while (store.path / "refs/heads/s").read_text() == old:
+            time.sleep(0.001)
+        for path in set((store.path / "objects").glob("??/*")) - before:
+            path.unlink()
+        pid_file.unlink()
+
+    collector = threading.Thread(target=collect)
+    collector.start()
+    assert store.bind("s").commit(SessionCommit("second", "first", [HI])).head == "second"
+    collector.join()
+    assert store.bind("s").load().messages == [HELLO, HI]
+    git("-C", store.path, "fsck", "--strict")
+
+
+def test_a_commit_that_a_collection_outlasts_is_unavailable_and_may_be_tried_again(store: Store) -> None:
+    pid_file = store.path / "gc.pid"
+    pid_file.write_text(f"{os.getpid()} {HOST}")
+    impatient = Store.open(store.path, durable=False, wait=0.1)
+    with pytest.raises(Unavailable, match="git gc"):
+        impatient.bind("s").commit(FIRST)
+    pid_file.unlink()
+    assert impatient.bind("s").commit(FIRST).head == "first"
+    assert impatient.bind("s").load().messages == [HELLO]
+
+
+def test_reading_does_not_wait_for_a_collection(store: Store) -> None:
+    store.bind("s").commit(FIRST)
+    (store.path / "gc.pid").write_text(f"{os.getpid()} {HOST}")
+    began = time.monotonic()
+    assert Store.open(store.path).bind("s").load().messages == [HELLO]
+    assert time.monotonic() - began < 5

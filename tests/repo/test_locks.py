@@ -1,0 +1,140 @@
+"""Locks: writers queue, a killed process's lock is recovered, a live one's is respected."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+from gitsession import Session, SessionCommit, Store, StoreBusy, Unavailable
+from gitsession.repo.locks import SessionLocks
+from tests.stores import HELLO, HI
+
+FIRST = SessionCommit("first", None, [HELLO])
+SECOND = SessionCommit("second", "first", [HI])
+
+
+def test_one_thread_at_a_time_holds_the_lock_of_a_session(tmp_path: Path) -> None:
+    locks = SessionLocks(tmp_path / "locks", wait=30.0)
+    inside = 0
+    most = 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(20):
+            with locks.hold("s"):
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0.0005)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
+
+
+def test_two_objects_of_one_directory_exclude_each_other(tmp_path: Path) -> None:
+    mine, other = SessionLocks(tmp_path, wait=0.1), SessionLocks(tmp_path, wait=0.1)
+    with mine.hold("s"):
+        with pytest.raises(StoreBusy), other.hold("s"):
+            pass
+        with other.hold("another session"):
+            pass
+    with other.hold("s"):
+        pass
+
+
+def test_a_lock_is_released_by_an_error(tmp_path: Path) -> None:
+    locks = SessionLocks(tmp_path, wait=0.1)
+    with pytest.raises(ZeroDivisionError), locks.hold("s"):
+        raise ZeroDivisionError
+    with locks.hold("s"):
+        pass
+
+
+def test_lock_files_do_not_pile_up(tmp_path: Path) -> None:
+    locks = SessionLocks(tmp_path, wait=1.0)
+    for number in range(500):
+        with locks.hold(f"s{number}"):
+            pass
+    assert len(list(tmp_path.iterdir())) <= 64
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from gitsession.repo.locks import SessionLocks
+with SessionLocks(Path(sys.argv[1]), wait=1.0).hold("s"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_lock_ends_with_the_process_that_holds_it(store: Store) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(store.path / "gitsession/locks")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    assert process.stdout.readline() == "held\n"
+    impatient = Store.open(store.path, durable=False, wait=0.1)
+    with pytest.raises(StoreBusy) as caught:
+        impatient.bind("s").commit(FIRST)
+    assert Path(caught.value.path).parent == store.path / "gitsession/locks"
+    assert impatient.bind("s").load() == Session(None, [])
+    assert store.bind("another session").commit(FIRST).head == "first"
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert impatient.bind("s").commit(FIRST).head == "first"
+
+
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize("content", [b"", b"1" * 40 + b"\n"])
+def test_a_lock_that_a_killed_process_left_is_recovered_with_a_warning(
+    store: Store, written: bool, content: bytes
+) -> None:
+    if written:
+        store.bind("s").commit(FIRST)
+    lock = store.path / "refs/heads/s.lock"
+    lock.write_bytes(content)
+    os.utime(lock, (time.time() - 60,) * 2)
+    with pytest.warns(UserWarning, match=r"removed .*/refs/heads/s\.lock, which a killed process left 60 s ago"):
+        assert store.bind("s").commit(SECOND if written else FIRST).head == ("second" if written else "first")
+    assert not lock.exists()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        store.bind("s").commit(SessionCommit("more", store.bind("s").load().head, [HI]))
+
+
+def test_a_fresh_lock_of_git_is_waited_for(store: Store) -> None:
+    lock = store.path / "refs/heads/s.lock"
+    lock.touch()
+    threading.Timer(0.1, lock.unlink).start()
+    assert store.bind("s").commit(FIRST).head == "first"
+
+
+def test_a_fresh_lock_that_stays_makes_the_store_busy_and_changes_nothing(store: Store) -> None:
+    store.bind("s").commit(FIRST)
+    lock = store.path / "refs/heads/s.lock"
+    lock.touch()
+    impatient = Store.open(store.path, durable=False, wait=0.1)
+    with pytest.raises(StoreBusy, match=r"refs/heads/s\.lock is held by another process, taken 0 s ago") as caught:
+        impatient.bind("s").commit(SECOND)
+    assert isinstance(caught.value, Unavailable)
+    assert lock.exists()
+    assert store.bind("s").load() == Session("first", [HELLO])
+    lock.unlink()
+    assert impatient.bind("s").commit(SECOND).head == "second"
+
+
+def test_the_store_s_own_directory_may_be_deleted(store: Store) -> None:
+    shutil.rmtree(store.path / "gitsession")
+    assert store.bind("s").commit(FIRST).head == "first"

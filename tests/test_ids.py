@@ -1,0 +1,68 @@
+"""The index of commit ids follows a session's tree, forwards, sideways and back."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitsession.ids import IdIndex
+from gitsession.repo.codec import object_id
+from gitsession.repo.objects import Objects
+from gitsession.repo.repository import Repository
+from gitsession.tree import SessionTree
+
+HEADER = object_id("blob", b"{}\n")
+BLOB = object_id("blob", b"x\n")
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
+    return Repository.init(tmp_path_factory.mktemp("ids") / "store.git", durable=False, wait=1.0).objects
+
+
+@pytest.fixture(scope="module")
+def line(objects: Objects) -> list[SessionTree]:
+    """Returns a session as it was after each of 240 deltas."""
+    return trees(objects, "c", 240)
+
+
+def trees(objects: Objects, prefix: str, count: int, begin: SessionTree | None = None) -> list[SessionTree]:
+    """Returns trees that grow by one delta each, all stored."""
+    tree = begin or SessionTree("", "7b1c8a", HEADER)
+    found = []
+    for number in range(count):
+        tree, needed = tree.with_delta(f"{prefix}{number}", BLOB)
+        objects.write_all(needed)
+        found.append(tree)
+    return found
+
+
+def names(index: IdIndex, prefix: str, count: int) -> list[int | None]:
+    return [index.find(f"{prefix}{number}") for number in range(count)]
+
+
+def test_an_index_finds_ids_and_their_parents(objects: Objects) -> None:
+    index = IdIndex()
+    assert index.find("c0") is None
+    index.follow(objects, trees(objects, "c", 150)[-1])
+    assert names(index, "c", 151) == [*range(150), None]
+    assert [index.parent_of(number) for number in (0, 1, 100, 149)] == [None, "c0", "c99", "c148"]
+
+
+def test_an_index_follows_a_fork_and_forgets_what_that_has_not(objects: Objects, line: list[SessionTree]) -> None:
+    fork = trees(objects, "f", 120, line[104])
+    index = IdIndex()
+    for tree, own, others in ((line[-1], 240, 0), (fork[-1], 105, 120), (line[-1], 240, 0), (line[50], 51, 0)):
+        index.follow(objects, tree)
+        assert names(index, "c", 240) == [number if number < own else None for number in range(240)]
+        assert names(index, "f", 120) == [105 + number if number < others else None for number in range(120)]
+
+
+@settings(max_examples=25)
+@given(st.lists(st.integers(0, 239), min_size=1, max_size=6))
+def test_wherever_it_goes_an_index_is_as_one_that_began_there(
+    objects: Objects, line: list[SessionTree], steps: list[int]
+) -> None:
+    index = IdIndex()
+    for step in steps:
+        index.follow(objects, line[step])
+        assert names(index, "c", 240) == [number if number <= step else None for number in range(240)]
