@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "path": "Print the path of the store.",
         "git": "Run git on the store.",
         "verify": "Check everything that is stored.",
+        "scan": "Look for secrets in what is stored.",
     },
     "Read": {
         "list": "List the sessions, the latest first.",
@@ -35,6 +36,9 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Write": {
         "import": "Import transcripts of coding agents.",
+        "watch": "Import what agents write, as they write it.",
+        "hook": "Print what makes an agent import its own sessions.",
+        "formats": "List the transcript formats, and where each agent keeps its files.",
         "new": "Make a new, empty session.",
         "append": "Add messages to a session.",
         "fork": "Make a session that goes on from another.",

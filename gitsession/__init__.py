@@ -43,8 +43,9 @@ from gitsession.model import (
     new_commit,
 )
 from gitsession.repair import Repair, apply_repair, plan_repair
-from gitsession.results import ImportFailure, ImportResult, Problem
+from gitsession.results import FoundSecret, ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
+from gitsession.scan import StoredSecret, scan
 from gitsession.session_store import SessionStore
 from gitsession.store import BrokenSession, SessionInfo, Store
 from gitsession.transcripts import FORMATS
@@ -63,6 +64,7 @@ __all__ = [
     "Diff",
     "Finding",
     "Format",
+    "FoundSecret",
     "ImportFailure",
     "ImportResult",
     "InvalidCommit",
@@ -89,6 +91,7 @@ __all__ = [
     "SessionStore",
     "Store",
     "StoreBusy",
+    "StoredSecret",
     "Unavailable",
     "UnknownEntry",
     "UnknownTranscript",
@@ -100,6 +103,7 @@ __all__ = [
     "new_commit",
     "plan_repair",
     "readable",
+    "scan",
     "verify",
     "view",
 ]

@@ -17,7 +17,6 @@ _WORD = "[A-Za-z0-9_-]"
 _ALNUM = "[A-Za-z0-9]"
 _HEX = "[0-9a-f]"
 TOKENS: tuple[tuple[str, str], ...] = (
-    ("1password-service-account-token", r"ops_eyJ[A-Za-z0-9+/]{250,}={0,3}"),
     ("adobe-client-secret", rf"p8e-{_ALNUM}{{32}}"),
     ("age-secret-key", r"AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
     ("airtable-personal-access-token", rf"pat{_ALNUM}{{14}}\.{_HEX}{{64}}"),
@@ -27,7 +26,6 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("artifactory-reference-token", rf"cmVmd{_ALNUM}{{59}}"),
     ("atlassian-api-token", r"ATATT3[A-Za-z0-9_=-]{180,}"),
     ("aws-access-token", r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z2-7]{16}"),
-    ("aws-amazon-bedrock-api-key", r"ABSK[A-Za-z0-9+/]{100,}={0,2}"),
     ("cloudflare-origin-ca-key", rf"v1\.0-{_HEX}{{24}}-{_HEX}{{146}}"),
     ("databricks-api-token", rf"dapi{_HEX}{{32}}(?:-[0-9])?"),
     ("digitalocean-access-token", rf"do[opr]_v1_{_HEX}{{64}}"),
@@ -48,7 +46,6 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("gitlab-pat", rf"glpat-{_WORD}{{20,}}(?:\.[A-Za-z0-9_.-]+)?"),
     ("gitlab-token", rf"gl(?:dt|rt|rtr|cbt|ptt|soat|ft|imt|agent|oas|ffct|wt)-{_WORD}{{20,}}(?:\.[A-Za-z0-9_.-]+)?"),
     ("grafana-service-account-token", rf"glsa_{_ALNUM}{{32}}_{_HEX}{{8}}"),
-    ("grafana-cloud-api-token", r"glc_[A-Za-z0-9+/]{32,}={0,3}"),
     ("groq-api-key", rf"gsk_{_ALNUM}{{52}}"),
     ("heroku-api-key-v2", rf"HRKU-AA{_WORD}{{58}}"),
     ("huggingface-access-token", r"hf_[A-Za-z0-9]{34}"),
@@ -73,7 +70,6 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("rubygems-api-token", rf"rubygems_{_HEX}{{48}}"),
     ("sendgrid-api-token", rf"SG\.{_WORD}{{22}}\.{_WORD}{{43}}"),
     ("sendinblue-api-token", rf"xkeysib-{_HEX}{{64}}-{_ALNUM}{{16}}"),
-    ("sentry-org-token", r"sntrys_eyJ[A-Za-z0-9+/=]{80,}_[A-Za-z0-9+/]{43}"),
     ("sentry-user-token", rf"sntryu_{_HEX}{{64}}"),
     ("shippo-api-token", rf"shippo_(?:live|test)_{_HEX}{{40}}"),
     ("shopify-access-token", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
@@ -97,6 +93,8 @@ TOKENS: tuple[tuple[str, str], ...] = (
 _KEY = r"(?:\\++[nrt/]|[\sA-Za-z0-9+/=:,]|-(?!----))++"
 _IN_URL = r"[^\s/@\"'`\\<>(){}\[\]$*,;|]"
 _AWS_IS = r"[\\\"' ]{0,6}[:=]>?[\\\"' ]{0,6}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+# No word goes on here; an escape is none.
+_ALONE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))"
 PHRASES: tuple[tuple[str, str, str], ...] = (
     (
         "private-key",
@@ -114,13 +112,18 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
     (
         "slack-webhook-url",
         "hooks.slack.com",
-        r"hooks\.slack\.com/(?P<secret>(?:services|workflows|triggers)/[A-Za-z0-9+/]{43,60})",
+        r"hooks\.slack\.com/(?P<secret>(?:services|workflows|triggers)(?:/[A-Za-z0-9]+){1,3}/[A-Za-z0-9]{20,})",
     ),
     (
         "discord-webhook-url",
         "/api/webhooks/",
         r"discord(?:app)?\.com/api/webhooks/(?P<secret>[0-9]{17,20}/[A-Za-z0-9_-]{60,72})",
     ),
+    # Tokens in base64 may have a `/` or a `+` anywhere, so they need not have a row that is long enough.
+    ("1password-service-account-token", "ops_eyJ", rf"(?P<secret>{_ALONE}ops_eyJ[A-Za-z0-9+/]{{250,}}={{0,3}})"),
+    ("aws-amazon-bedrock-api-key", "ABSK", rf"(?P<secret>{_ALONE}ABSK[A-Za-z0-9+/]{{100,}}={{0,2}})"),
+    ("grafana-cloud-api-token", "glc_eyJ", rf"(?P<secret>{_ALONE}glc_eyJ[A-Za-z0-9+/]{{30,}}={{0,3}})"),
+    ("sentry-org-token", "sntrys_eyJ", rf"(?P<secret>{_ALONE}sntrys_eyJ[A-Za-z0-9+/=]{{80,}}_[A-Za-z0-9+/]{{43}})"),
 )
 
 # Passwords in addresses that stand for one, or that everybody knows.

@@ -46,6 +46,7 @@ ORDER = [
     "repair",
     "secret_rules",
     "secret_scan",
+    "scan",
     "branching",
     "results",
     "import_cache",

@@ -74,6 +74,9 @@ class Format:
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones.
         write: The bytes of a transcript from its records: what `read` took apart.
         outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read.
+        places: Where the agent keeps its files: directories, or single files. Written as in a shell: `~` is the home
+            directory, and `${NAME:-…}` the environment variable that moves a directory, with what holds without it.
+            Whoever uses them reads the environment; this package does not.
     """
 
     name: str
