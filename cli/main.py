@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "path": "Print the path of the store.",
         "git": "Run git on the store.",
         "verify": "Check everything that is stored.",
+        "repair": "Set damaged sessions to their last good commit.",
         "scan": "Look for secrets in what is stored.",
     },
     "Read": {

@@ -1,11 +1,12 @@
 """Which branch of a session an import goes on with: one whose deltas are all records of the file, or a new one."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
-from gitsession.errors import InvalidSessionId
-from gitsession.layout import encode_session_id
+from gitsession.errors import Corrupt
+from gitsession.layout import derived_id
 from gitsession.reading import Reader, State
-from gitsession.repo.codec import object_id
 from gitsession.revisions import resolve
 from gitsession.tree import Delta, deltas_of
 
@@ -51,16 +52,27 @@ class Branches:
     reader: Reader
     session_id: str
     _branches: list[_Branch] = field(default_factory=list)
+    _taken: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         tip = self.reader.find_tip(self.session_id)
         if tip is not None:
-            self._add(self.session_id, tip)
-        for session_id, oid in self.reader.derived(self.session_id):
-            self._add(session_id, oid)
+            self._add(self.reader.state(self.session_id, tip))
+        for session_id, value in self.reader.derived(self.session_id):
+            self._taken.add(session_id)
+            # A name that begins alike may be another session's, or a branch that cannot be read: neither is the file's.
+            if isinstance(value, str) and (state := self._find_derived(session_id, value)):
+                self._add(state)
 
-    def _add(self, session_id: str, tip: str) -> None:
-        state = self.reader.state(session_id, tip)
+    def _find_derived(self, session_id: str, oid: str) -> State | None:
+        try:
+            state = self.reader.state(session_id, oid)
+        except Corrupt:
+            return None
+        return state if state.meta.id == self.session_id else None
+
+    def _add(self, state: State) -> None:
+        self._taken.add(state.session_id)
         self._branches.append(_Branch(state, list(deltas_of(self.reader.objects, state.tree))))
 
     @property
@@ -75,51 +87,44 @@ class Branches:
             if branch.matched == number < len(branch.deltas) and branch.deltas[number][1:] == (encoded_id, blob):
                 branch.matched += 1
                 taken = True
-        return taken
+        # Without a branch of its own the session is made anew, whatever lines of it are still there.
+        return taken and self.session_id in self._taken
 
     def stored(self, number: int) -> State | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""
         return next((branch.state for branch in self._branches if branch.matched == number), None)
 
-    def base(self, number: int, record_id: str, blob: str) -> Base:
+    def base(self, number: int, record_id: str) -> Base:
         """Returns what record `number`, the first that is not stored, follows.
 
         Args:
             number: Its place in the file, from 0.
             record_id: Its id, by which a derived branch is named.
-            blob: Its blob, by which one is named where that name is taken.
         """
         same = [branch for branch in self._branches if branch.matched == number]
         longer = any(len(branch.deltas) > number for branch in same)
-        if not self._branches:
+        if self.session_id not in self._taken:
             return Base(self.session_id, None, None)
-        if same and not longer:
+        if number and same and not longer:
             # Several end here only where one of them is a name for an earlier commit of the others' line.
             state = same[0].state
             return Base(state.session_id, state, state.oid)
-        taken = {branch.state.session_id for branch in self._branches}
-        name = derived_id(self.session_id, record_id)
-        if name in taken:
-            name = derived_id(self.session_id, blob)
+        name = next(name for name in self.names(record_id) if self.is_free(name))
         if not same or number == 0:
             return Base(name, None, None, self.session_id)
         state = resolve(self.reader, same[0].state.session_id, f"#{number - 1}")
         return Base(name, state, None, same[0].state.session_id)
 
+    def names(self, record_id: str) -> Iterator[str]:
+        """Yields the ids that a branch derived at a record may have, the best first, as many as are asked for."""
+        yield derived_id(self.session_id, record_id)
+        for number in count(2):
+            yield derived_id(self.session_id, f"{record_id}.{number}")
 
-def derived_id(session_id: str, record_id: str) -> str:
-    """Returns the id of a branch that was derived from a session at a record: by a hash where that is too long."""
-    derived = f"{session_id}.{record_id}"
-    try:
-        encode_session_id(derived)
-    except InvalidSessionId:
-        digest = object_id("blob", derived.encode("utf-8", "surrogatepass"))
-        for length in range(len(session_id), 0, -1):
-            shorter = f"{session_id[:length]}.{digest[:16]}"
-            try:
-                encode_session_id(shorter)
-            except InvalidSessionId:
-                continue
-            return shorter
-        return digest
-    return derived
+    def is_free(self, session_id: str) -> bool:
+        """Tells whether no branch has this id."""
+        return session_id not in self._taken
+
+    def holds(self, session_id: str, number: int) -> bool:
+        """Tells whether a branch of the session begins with the first `number` records of the file."""
+        return any(one.matched >= number for one in self._branches if one.state.session_id == session_id)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
 
-from gitsession.branching import REDACTED, Base, Branches, derived_id
+from gitsession.branching import REDACTED, Base, Branches
 from gitsession.building import NewDelta, build
 from gitsession.errors import RevisionNotFound
 from gitsession.jsonl import meta_of
@@ -61,6 +61,7 @@ class Growth:
         self._problems: list[Problem] = []
         self._secrets: list[FoundSecret] = []
         self._new = 0
+        self._lines: set[str] = set()
 
     @property
     def branch(self) -> str:
@@ -80,11 +81,12 @@ class Growth:
         self._records.append(replace(self._format.outline(record), id=commit_id))
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
+        stored = self._branches.take(number, encode_commit_id(commit_id), blob)
         if self._base is None:
-            if self._branches.take(number, encode_commit_id(commit_id), blob):
+            if stored:
                 self._oids.append(None)
                 return
-            self._base = self._branches.base(number, commit_id, blob)
+            self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
         if not self._redacts:
             secrets = find_secrets(record.raw)
@@ -108,23 +110,35 @@ class Growth:
         return {move.branch: move}
 
     def abandoned(self) -> Iterator[tuple[str, str]]:
-        """Yields the branches of the abandoned lines, and the commit where each ended."""
+        """Yields the branches that abandoned lines need and do not have: the name, and the commit where it ended.
+
+        The branch is named by its last record, with a number where another line has that name: one that ended at the
+        same record before the file was rewritten, or the one that the rewritten file goes on with.
+        """
         places = {record.id: place for place, record in enumerate(self._records)}
+        given = {self._holder()}
+        self._lines = set()
         for line in self._format.abandoned(self._records):
-            oid = self._oid(places[line.last])
-            if oid is not None:
-                yield branch_of(derived_id(self._session_id, line.last)), oid
+            place = places[line.last]
+            name = next(
+                name
+                for name in self._branches.names(line.last)
+                if name not in given and (self._branches.is_free(name) or self._branches.holds(name, place + 1))
+            )
+            if not self._branches.is_free(name):
+                self._lines.add(name)
+            elif (oid := self._oid(place)) is not None:
+                given.add(name)
+                yield branch_of(name), oid
 
     def refs(self) -> dict[str, str | None]:
-        """Returns the session's own branch and the one that holds the records, and where they are once this is stored.
+        """Returns where the branches are that were looked at, once all is stored: to be asked after `abandoned`.
 
-        None for one that is not there.
+        The session's own, the one that holds the records, and those of abandoned lines that were there.
         """
-        found = {branch_of(self._session_id): self._reader.find_tip(self._session_id)}
-        if self._state is not None:
-            return found | {self.branch: self._state.oid}
-        stored = self._branches.stored(len(self._records))
-        return found if stored is None else found | {branch_of(stored.session_id): stored.oid}
+        names = {self._session_id, self._holder(), *self._lines}
+        found = {branch_of(name): self._reader.find_tip(name) for name in sorted(names)}
+        return found if self._state is None else found | {self.branch: self._state.oid}
 
     def result(self, path: Path, abandoned: tuple[str, ...]) -> ImportResult:
         """Returns what the import of the file did."""
@@ -151,10 +165,13 @@ class Growth:
     def _oid(self, place: int) -> str | None:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
         if self._oids[place] is None:
+            # What was stored before is found where it was: the branch that goes on from there need not exist yet.
+            base = None if self._base is None else self._base.state
             try:
-                self._oids[place] = resolve(self._reader, self._holder(), f"#{place}").oid
+                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{place}")
             except RevisionNotFound:
                 return None
+            self._oids[place] = stored.oid
         return self._oids[place]
 
 

@@ -68,11 +68,16 @@ class Histories:
         self._tainted: dict[bytes, str] = {}
         self._entry_ids: dict[str, tuple[int, str]] = {}
         self._headers: tuple[str, str] = ("", "")
+        self._foreign: set[str] = set()
 
     def is_good(self, oid: str) -> bool:
         """Tells whether a commit was looked at, and neither it nor one before it is damaged."""
         digest = bytes.fromhex(oid)
         return digest in self._seen and digest not in self._tainted
+
+    def is_foreign(self, oid: str) -> bool:
+        """Tells whether a commit that a check began at is another program's."""
+        return oid in self._foreign
 
     def check(self, session_id: str, tip: str) -> Iterator[Finding]:
         """Yields what is wrong in the history of a session, from its present commit on backwards."""
@@ -122,6 +127,8 @@ class Histories:
                 step = _Step(oid, commit, self._tree(session_id, commit))
             except _ForeignError as error:
                 foreign += 1
+                if child is None:
+                    self._foreign.add(oid)
                 if foreign == 1:
                     yield _damaged(session_id, oid, error)
                 elif foreign > _MOST_FOREIGN:

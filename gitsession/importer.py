@@ -5,18 +5,19 @@ them there. FORMAT.md, "Imported transcripts", is the rule.
 """
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from gitsession.errors import SessionError, Unavailable, UnknownTranscript
+from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
 from gitsession.growth import Growth
 from gitsession.import_cache import Asked, ImportCache, Look
-from gitsession.layout import HEADS, branch_of, session_id_of
+from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
 from gitsession.repo.batch import GrowingBatch
-from gitsession.repo.refs import OWN_DIRECTORY
+from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
@@ -69,12 +70,31 @@ def import_transcripts(
 def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iterator[ImportResult | ImportFailure]:
     """Imports the files below a directory that are transcripts, in the order of their names."""
     before = run.taken
-    for directory, directories, names in os.walk(path):
+    closed: list[OSError] = []
+    for directory, directories, names in os.walk(path, onerror=closed.append):
         directories.sort()
         for name in sorted(names):
-            yield from run.take(_Source(Path(directory, name), chosen))
-    if run.taken == before:
+            file = Path(directory, name)
+            if _may_be_read(file):
+                yield from run.take(_Source(file, chosen))
+    for error in closed:
+        yield _unreadable(Path(error.filename), error)
+    if run.taken == before and not closed:
         yield ImportFailure(path, UnknownTranscript(str(path), "holds no transcript of a format that is known here"))
+
+
+def _may_be_read(path: Path) -> bool:
+    """Tells whether a path is a file: to open a pipe or a socket could take for ever."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # opening it tells what is wrong
+
+
+def _unreadable(path: Path, error: OSError) -> ImportFailure:
+    return ImportFailure(path, UnknownTranscript(str(path), f"cannot be read: {error.strerror or error}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +129,7 @@ class _Import:
         self._batch = GrowingBatch(store.repository.objects)
         self._moves: dict[str, Move] = {}
         self._pending: list[_Pending] = []
-        self._failed: set[str] = set()
+        self._failed: dict[str, RefMoved | RefBlocked] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -135,8 +155,7 @@ class _Import:
                 stream.seek(0)
                 yield from self._build(source, found, stream, look)
         except OSError as error:
-            reason = f"cannot be read: {error.strerror or error}"
-            yield ImportFailure(source.path, UnknownTranscript(str(source.path), reason))
+            yield _unreadable(source.path, error)
         except Unavailable:
             raise
         except SessionError as error:
@@ -155,19 +174,30 @@ class _Import:
             failed = self._store.repository.move_all(moves.values(), batch) if moves else []
         finally:
             batch.close()
-        self._failed = {move.branch for move, _ in failed}
-        again = [one.source for one in pending if one.branch in self._failed]
-        done = [one for one in pending if one.branch not in self._failed]
+        errors = {move.branch: error for move, error in failed}
+        done = [one for one in pending if one.branch not in errors]
         for one in done:
-            if one.look is not None and not self._failed & one.refs.keys():
+            if one.look is not None and not errors.keys() & one.refs.keys():
                 self._cache.add(one.look, self._asked(one.source), one.result, one.refs)
         self._cache.save()
         yield from (one.result for one in done)
-        for source in again:
-            if source.attempt == _ATTEMPTS:
-                raise Unavailable(f"another program keeps writing to the session of {source.path}; try again")
+        for one in pending:
+            if one.branch in errors:
+                yield from self._again(one.source, one.branch, errors[one.branch])
+                yield from self.flush()
+        self._failed = errors
+
+    def _again(
+        self, source: _Source, branch: str, error: RefMoved | RefBlocked
+    ) -> Iterator[ImportResult | ImportFailure]:
+        """Begins anew with a file whose branch could not be moved, if that can help."""
+        if isinstance(error, RefBlocked):
+            blocked = SessionExists(session_id_of(branch), error.blocker.removeprefix(HEADS))
+            yield ImportFailure(source.path, blocked)
+        elif source.attempt == _ATTEMPTS:
+            raise Unavailable(f"another program keeps writing to the session of {source.path}; try again")
+        else:
             yield from self.take(replace(source, attempt=source.attempt + 1))
-            yield from self.flush()
 
     def _asked(self, source: _Source) -> Asked:
         return Asked(None if source.chosen is None else source.chosen.name, self._redact)
@@ -175,8 +205,8 @@ class _Import:
     def _unchanged(self, source: _Source) -> ImportResult | None:
         """Returns what an import of a file would say that did not change since the last one; None if it may have."""
         try:
-            stat = source.path.stat()
-            known = self._cache.find(source.path, Look.at(source.path, stat), self._asked(source))
+            now = source.path.stat()
+            known = self._cache.find(source.path, Look.at(source.path, now), self._asked(source))
             if known is None:
                 return None
             refs = self._store.repository.refs
@@ -184,7 +214,7 @@ class _Import:
                 return None
         except (OSError, SessionError):
             return None  # reading it will tell
-        self._progress(stat.st_size)
+        self._progress(now.st_size)
         return known.result
 
     def _build(
@@ -196,7 +226,7 @@ class _Import:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
         header = found.header(source.path, first)
         own = branch_of(str(header["id"]))
-        if any(branch == own or branch.startswith(own + ".") for branch in self._moves):
+        if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
         growth = Growth(self._store.reader, found, source.path, first, redact=self._redact)
@@ -211,20 +241,18 @@ class _Import:
                 self._moves |= growth.moves()
                 yield from self.flush()
                 if growth.branch in self._failed:
-                    yield from self.take(replace(source, attempt=source.attempt + 1))
+                    yield from self._again(source, growth.branch, self._failed[growth.branch])
                     return
             if stream.tell() != told:
                 self._progress(stream.tell() - told)
                 told = stream.tell()
         self._moves |= growth.moves()
-        lines = {branch: (oid, self._store.repository.refs.find(HEADS + branch)) for branch, oid in growth.abandoned()}
-        new = {branch: oid for branch, (oid, stored) in lines.items() if stored is None}
-        self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in new.items()}
-        result = growth.result(source.path, tuple(map(session_id_of, new)))
-        refs = {branch: stored or oid for branch, (oid, stored) in lines.items()} | growth.refs()
-        # What it looks like now must be what was read.
+        lines = list(growth.abandoned())
+        self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
+        result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
+        # It is remembered only if it looks like what was read.
         settled = look if Look.at(source.path, os.fstat(stream.fileno())).state == look.state else None
-        self._pending.append(_Pending(source, result, growth.branch, settled, refs))
+        self._pending.append(_Pending(source, result, growth.branch, settled, growth.refs() | dict(lines)))
 
     def _is_full(self) -> bool:
         return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES

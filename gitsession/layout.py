@@ -10,6 +10,7 @@ HEADS = "refs/heads/"
 HEADER_NAME = "session.json"
 MAX_NAME_BYTES = 200
 MAX_DELTAS = 100_000_000
+_DERIVED_DIGITS = 16
 
 _UNSAFE = re.compile(rb"[^A-Za-z0-9._-]")
 _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
@@ -26,8 +27,12 @@ class DeltaName(NamedTuple):
     encoded_id: str
 
 
-def encode_session_id(session_id: str) -> str:
+def encode_session_id(session_id: str, *, limit: int | None = MAX_NAME_BYTES) -> str:
     """Returns the branch name of a session id, without `refs/heads/`.
+
+    Args:
+        session_id: The id.
+        limit: How long the name may be.
 
     Raises:
         InvalidSessionId: The string is empty, too long, no text, or reserved.
@@ -40,10 +45,8 @@ def encode_session_id(session_id: str) -> str:
     name = _BAD_DOT.sub("%2E", name)
     if name[0] == "-" or name == "HEAD" or _OBJECT_ID.fullmatch(name) or _DEVICE.fullmatch(name):
         name = f"%{ord(name[0]):02X}{name[1:]}"
-    if len(name) > MAX_NAME_BYTES:
-        raise InvalidSessionId(
-            session_id, f"its branch name would take {len(name)} bytes; the limit is {MAX_NAME_BYTES}"
-        )
+    if limit is not None and len(name) > limit:
+        raise InvalidSessionId(session_id, f"its branch name would take {len(name)} bytes; the limit is {limit}")
     return name
 
 
@@ -78,6 +81,32 @@ def is_ref_name(branch: str) -> bool:
         return False
     parts = branch.split("/")
     return all(part and part[0] != "." and not part.endswith(".lock") for part in parts)
+
+
+def derived_id(session_id: str, name: str) -> str:
+    """Returns the id of a branch that was derived from a session: `<session>.<name>`, a hash where that cannot be."""
+    derived = f"{session_id}.{name}"
+    try:
+        if encode_session_id(derived).startswith(derived_prefixes(session_id)):
+            return derived
+    except InvalidSessionId:
+        pass
+    digest = hashlib.sha256(derived.encode("utf-8", "surrogatepass")).hexdigest()[:_DERIVED_DIGITS]
+    return f"{_derived_stem(session_id)}.{digest}"
+
+
+def derived_prefixes(session_id: str) -> tuple[str, ...]:
+    """Returns what the branch names of a session's derived branches begin with."""
+    stems = {_derived_stem(session_id), session_id}
+    return tuple(sorted(encode_session_id(f"{stem}.-", limit=None)[:-1] for stem in stems))
+
+
+def _derived_stem(session_id: str) -> str:
+    """Returns as much of a session id as leaves room for a hash."""
+    stem = session_id
+    while len(encode_session_id(f"{stem}.{'0' * _DERIVED_DIGITS}", limit=None)) > MAX_NAME_BYTES:
+        stem = stem[:-1]
+    return stem
 
 
 def tag_of(session_id: str) -> str:

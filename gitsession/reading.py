@@ -9,7 +9,7 @@ from gitsession.conversation import StoredDelta
 from gitsession.directory_cache import DirectoryCache, KeptDirectory
 from gitsession.errors import Corrupt, SessionError, SessionNotFound
 from gitsession.jsonl import MAX_HEADER_BYTES, decode_header
-from gitsession.layout import HEADS, branch_of, decode_commit_id, session_id_of
+from gitsession.layout import HEADS, branch_of, decode_commit_id, derived_prefixes, session_id_of
 from gitsession.model import SessionMeta
 from gitsession.repo.codec import Commit, decode_commit
 from gitsession.repo.refs import OWN_DIRECTORY
@@ -165,11 +165,10 @@ class Reader:
             yield seen, commit
             seen = commit.parents[0] if commit.parents and seen not in shallow else None
 
-    def derived(self, session_id: str) -> Iterator[tuple[str, str]]:
-        """Yields the branches that were derived from a session, `<session>.…`: their session ids and commits."""
-        prefix = HEADS + branch_of(session_id) + "."
-        for name, value in self.repository.refs.beginning(prefix):
-            if isinstance(value, str):
+    def derived(self, session_id: str) -> Iterator[tuple[str, str | SessionError]]:
+        """Yields the branches that are named as if derived from a session: their ids, and commits or faults."""
+        for prefix in derived_prefixes(session_id):
+            for name, value in self.repository.refs.beginning(HEADS + prefix):
                 yield session_id_of(name.removeprefix(HEADS)), value
 
     def branches(self) -> Iterator[tuple[str, str | SessionError]]:

@@ -112,7 +112,7 @@ def _plan(reader: Reader, histories: Histories, head: Head) -> Repair | None:
             new, deltas = good
             kept = None if old is None or _follows(reader, old, new) else _kept_name(reader, head, old)
             return Repair(head.session, head.name.removeprefix(HEADS), problem or gone, old, new, deltas, kept)
-    if old is not None and not problem:
+    if old is not None and (histories.is_foreign(old) or not problem):
         return None  # of another program, or of a later version: nothing is damaged
     return Repair(head.session, head.name.removeprefix(HEADS), problem, old, None, 0, None)
 

@@ -143,12 +143,14 @@ def _after_delta(reader: Reader, state: State, number: int) -> str | None:
         return None
     oid, count = state.oid, state.tree.count
     while count > number + 1:
-        oid = next(islice(reader.history(oid), count - number - 1, None))[0]
-        count = reader.state("", oid).tree.count
+        older = next(islice(reader.history(oid), count - number - 1, None), None)
+        if older is None:
+            return None  # the history is cut off, as in a shallow clone
+        oid, count = older[0], reader.state("", older[0]).tree.count
     walk = reader.history(oid)
     items = None
-    for older_oid, older in walk:
-        older_items = deltas_part(reader.objects.read(older.tree, "tree"))
+    for older_oid, commit in walk:
+        older_items = deltas_part(reader.objects.read(commit.tree, "tree"))
         if items is not None and older_items != items:
             return oid
         oid, items = older_oid, older_items

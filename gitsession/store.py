@@ -13,7 +13,7 @@ from gitsession.building import NewDelta
 from gitsession.conversation import entries, entry_view, message_lines, split_lines
 from gitsession.errors import AmbiguousName, NotImported, SessionError, SessionNotFound
 from gitsession.jsonl import encode_entry
-from gitsession.layout import HEADS, branch_of, session_id_of
+from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
 from gitsession.model import Messages, SessionEntry, SessionMeta
 from gitsession.reading import Reader, State, rfc3339
 from gitsession.repo.repository import Repository
@@ -210,7 +210,12 @@ class Store:
                 return exact
         matches = [session_id for session_id in known if _begins(session_id, name)]
         # A branch that was derived from a session (an abandoned line of it) does not make the session's name ambiguous.
-        roots = [one for one in matches if not any(one.startswith(other + ".") for other in matches)]
+        stems = {one: derived_prefixes(one) for one in matches if not one.startswith(HEADS)}
+        roots = [
+            one
+            for one in matches
+            if not any(branch_of(one).startswith(stems[other]) for other in stems if other != one)
+        ]
         if len(roots) > 1:
             raise AmbiguousName(name, roots)
         if not roots:

@@ -61,11 +61,11 @@ class _Counter:
 
 def _findings(reader: Reader, counter: _Counter, *, fast: bool) -> Iterator[Finding]:
     repository = reader.repository
-    branches = [*heads(reader)]
-    counter.total = len(branches) + (0 if fast else 2 * count_objects(reader.objects))
+    branches = sum(1 for _ in repository.refs.below(HEADS))
+    counter.total = branches + (0 if fast else 2 * count_objects(reader.objects))
     yield from map(_of_fault, repository_faults(repository.path))
     histories = Histories(reader)
-    for head in branches:
+    for head in heads(reader):
         yield from head_findings(reader, head)
         if isinstance(head.value, str):
             yield from _present_state(reader, head, head.value) if fast else histories.check(head.session, head.value)

@@ -9,7 +9,7 @@ from gitsession.layout import is_ref_name
 from gitsession.repo.files import read_file
 from gitsession.repo.object_files import Fault
 
-_HEAD = re.compile(rb"ref: refs/[^\0\n]+\n?|[0-9a-f]{40}\n?")
+_HEAD = re.compile(rb"ref: refs/heads/[^\0\n]+\n?|[0-9a-f]{40}\n?")
 _PACKED_HEADER = re.compile(rb"# pack-refs with:((?: [a-z-]+)*) ?")
 _PACKED_LINE = re.compile(rb"([0-9a-f]{40}) (refs/[^\0\n]+)")
 _PEELED_LINE = re.compile(rb"\^[0-9a-f]{40}")

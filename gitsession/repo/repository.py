@@ -40,6 +40,9 @@ CONFIG = """\
 # What git takes for "true" in its configuration.
 TRUE = ("true", "yes", "on", "1")
 
+# What is read when a repository is opened.
+_PLAIN_FILES = ("HEAD", "config", "packed-refs", "shallow")
+
 _MAKE_ONE = "make a store with `gitsession init`, or name another with --store"
 
 # What libgit2 says of a repository that it will not open, and what that means here.
@@ -126,7 +129,7 @@ class Repository:
         """
         if not path.exists():
             raise NotAStore(str(path), f"there is no store; {_MAKE_ONE}")
-        for file in (path / directory / name for directory in ("", ".git") for name in ("HEAD", "config")):
+        for file in (path / directory / name for directory in ("", ".git") for name in _PLAIN_FILES):
             if file.exists() and not file.is_file():  # libgit2 would wait for ever for what a pipe has to say
                 raise NotAStore(str(path), f"{file} is no plain file")
         try:

@@ -6,6 +6,7 @@ import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -86,18 +87,19 @@ def is_harmless(name: str, how: str, place: int, content: bytes) -> bool:
     if name.startswith("logs/"):
         if how == "emptied":
             return True  # `git reflog expire` leaves an empty log as well
-        if how == "cut" and place >= len(content) - 1:
-            return True  # the last line without its end says all that it said
+        if how == "cut" and b"\n" in content[max(place - 1, 0) : place + 1]:
+            return True  # a log that ends early, as after a power cut: it is not synced, and the ref decides
         return how.startswith("flipped") and place - line_start > 81  # the text beside the two commits
     if name.startswith("refs/"):
         return how == "cut" and place == 40  # the line's end alone
     if name == "HEAD":
-        return place >= len("ref: refs/")  # the name of a branch that need not exist
+        return place >= len("ref: refs/heads/")  # the name of a branch that need not exist
     if name == "config" and how in ("cut", "flipped", "flipped a bit"):
+        if how == "cut" or content[place : place + 1] in (b"\n", b"\t"):
+            return True  # a clone's configuration holds no more than its beginning; white space is white space
         line = content[line_start:].partition(b"\n")[0]
-        # Settings that repeat what git takes for granted, and white space.
-        needless = (b"filemode", b"bare", b"repositoryformatversion")
-        return how == "cut" or any(word in line for word in needless) or place - line_start < 2 or b"=" in line[place:]
+        after_the_name = b"=" in line[: place - line_start]  # a value, which may be the owner's own
+        return after_the_name or any(word in line for word in (b"filemode", b"bare", b"repositoryformatversion"))
     if name == "packed-refs" and how.startswith("flipped"):
         return content[line_start : line_start + 1] == b"#" and place > line_start + 1  # what git says of its format
     return False
@@ -115,6 +117,8 @@ def touched_by(path: Path, name: str) -> set[str]:
             elif name.endswith((".pack", ".idx")):
                 index = (path / name).with_suffix(".idx")
                 named = {line.split()[1] for line in _show_index(index)}
+            elif name.endswith("multi-pack-index"):
+                named = oids  # an index over all packs, which libgit2 believes; `verify` says to delete it
             else:
                 named = set()
             if oids & named:
@@ -126,7 +130,7 @@ def touched_by(path: Path, name: str) -> set[str]:
 
 
 def _show_index(index: Path) -> list[str]:
-    done = subprocess.run(["git", "show-index"], stdin=index.open("rb"), capture_output=True, check=True)
+    done = subprocess.run(["git", "show-index"], input=index.read_bytes(), capture_output=True, check=True)
     return done.stdout.decode().splitlines()
 
 
@@ -152,16 +156,15 @@ def examine(path: Path, name: str, what: str, *, must_be_found: bool, touched: s
         listed = {meta.id for meta in store.list()}
     for session in ("a", "b"):
         entry = MessageEntry({"role": "user", "content": "one more"})
-        failed = None
         try:
             loaded = list(store.bind(session).load().messages)
             assert loaded == known[session] or session in touched, (what, session)
             store.append(session, entry)
             assert store.load(session)[-1] == entry, (what, session)
             list(store.log(session))
-        except SessionError as error:
-            failed = error
-        assert failed is None or session in touched, (what, session, failed)
+        except SessionError:
+            if session not in touched:
+                raise
         assert session in listed or session in touched, (what, session)
     assert time.perf_counter() - began < SECONDS, what
 
@@ -170,13 +173,15 @@ def run(variant: Path, tmp_path: Path, *, thorough: bool) -> None:
     known = contents(Store.open(variant))
     assert list(verify(Store.open(variant))) == []
     names = sorted(path.relative_to(variant).as_posix() for path in variant.rglob("*") if path.is_file())
-    copy = tmp_path / "store.git"
+    case = count()
     for name in names:
         content = (variant / name).read_bytes()
         touched = touched_by(variant, name) if content else set()
         for how, place, damaged in damages(content, thorough=thorough) if content else ():
             if damaged == content:
                 continue
+            # A path of its own each time: libgit2 keeps packs open by their paths.
+            copy = tmp_path / f"{next(case)}.git"
             shutil.copytree(variant, copy)
             (copy / name).chmod(0o644)
             (copy / name).write_bytes(damaged)

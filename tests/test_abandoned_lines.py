@@ -1,0 +1,104 @@
+from pathlib import Path
+
+import pytest
+
+from gitsession import (
+    SessionCommit,
+    Store,
+)
+from tests.importing import (
+    answer,
+    new_store,
+    original,
+    prompt,
+    take,
+    take_bytes,
+    tips,
+)
+
+
+@pytest.fixture
+def store(store_path: Path) -> Store:
+    return new_store(store_path)
+
+
+class TestAbandonedLines:
+    LINES = (
+        prompt("a", None, "Hello", 0),
+        answer("b", "a", "Hi", 0),
+        prompt("c", "b", "First try", 1),
+        answer("d", "c", "No good", 1),
+        prompt("e", "b", "Second try", 2),
+        answer("f", "e", "Better", 2),
+    )
+
+    def test_get_a_branch_where_they_ended(self, store: Store, tmp_path: Path) -> None:
+        result = take_bytes(store, b"".join(self.LINES), tmp_path / "abc.jsonl")
+
+        assert result.abandoned == ("abc.d",)
+        assert store.info("abc", at="d").oid == tips(store)["abc.d"]
+        said = [message["content"] for message in store.messages("abc.d")]
+        assert said == ["Hello", "Hi", "First try", "No good"]
+
+    def test_get_it_when_the_user_went_back_however_the_file_grows(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "abc.jsonl"
+        results = [take_bytes(store, b"".join(self.LINES[:length]), path) for length in range(1, 7)]
+
+        assert [one.abandoned for one in results] == [(), (), (), (), ("abc.d",), ()]
+        assert store.info("abc", at="d").oid == tips(store)["abc.d"]
+
+    def test_are_not_moved_when_the_user_went_on_with_them(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "abc.jsonl"
+        take_bytes(store, b"".join(self.LINES), path)
+        store.bind("abc.d").commit(
+            SessionCommit("mine", store.info("abc.d").head, [{"role": "user", "content": "Mine"}])
+        )
+        before = tips(store)
+
+        result = take_bytes(store, b"".join([*self.LINES, prompt("g", "f", "More", 3)]), path)
+
+        assert (result.session, result.new_commits, result.abandoned) == ("abc", 1, ())
+        assert before["abc.d"] == tips(store)["abc.d"]
+
+    def test_get_another_name_where_a_rewritten_file_ended_one_at_the_same_record(
+        self, store: Store, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "abc.jsonl"
+        take_bytes(store, b"".join(self.LINES), path)
+        rewritten = (prompt("a", None, "Good day", 0), *self.LINES[1:])
+
+        result = take_bytes(store, b"".join(rewritten), path)
+
+        assert result.session == "abc.a"
+        (line_of_it,) = result.abandoned
+        assert store.info("abc.a", at="d").oid == store.info(line_of_it).oid
+        assert take(store, path)[0].abandoned == ()
+
+    def test_get_another_name_where_the_rewritten_file_has_taken_it(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "abc.jsonl"
+        take_bytes(store, b"".join(self.LINES[:2]) + prompt("x", "b"), path)
+        # The first new record is the whole abandoned line.
+        rewritten = (*self.LINES[:2], prompt("c", "b", "First try", 1), *self.LINES[4:])
+
+        result = take_bytes(store, b"".join(rewritten), path)
+
+        assert result.session == "abc.c"
+        (line_of_it,) = result.abandoned
+        assert store.info("abc.c", at="c").oid == store.info(line_of_it).oid
+        assert b"".join(rewritten) == original(store, "abc.c")
+        assert take(store, path)[0].abandoned == ()
+
+    def test_get_it_where_the_file_was_rewritten_behind_them(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "abc.jsonl"
+        take_bytes(store, b"".join(self.LINES[:4]) + prompt("x", "d"), path)
+
+        result = take_bytes(store, b"".join(self.LINES), path)
+
+        assert (result.session, result.abandoned) == ("abc.e", ("abc.d",))
+        assert store.info("abc", at="d").oid == tips(store)["abc.d"]
+
+    def test_do_not_make_a_prefix_ambiguous(self, store: Store, tmp_path: Path) -> None:
+        take_bytes(store, b"".join(self.LINES), tmp_path / "abc-def.jsonl")
+
+        assert store.find("abc") == "abc-def"
+        assert store.find("abc-def.d") == "abc-def.d"

@@ -1,0 +1,62 @@
+"""Hostile repositories: nothing is written outside of the store, nothing is run, nothing grows or hangs."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitsession import Store, new_commit
+from tests.hostile_cases import CASES
+
+SECONDS = 5.0
+MEGABYTES = 200
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("good") / "store.git"
+    store = Store.init(path, durable=False)
+    session = store.bind("good").load()
+    for number in range(3):
+        session = store.bind("good").commit(new_commit(session.head, [{"role": "user", "content": f"{number}"}]))
+    return path
+
+
+def outside(path: Path) -> dict[str, bytes | None]:
+    """Returns all that lies in a directory: the bytes of its files."""
+    found = sorted(path.rglob("*"))
+    return {str(each): each.read_bytes() if each.is_file() else None for each in found}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_hostile_repository_does_no_harm(name: str, good: Path, tmp_path: Path) -> None:
+    build, expected = CASES[name]
+    store = tmp_path / "store.git"
+    shutil.copytree(good, store)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").write_text("")
+    build(store)
+    before = outside(tmp_path / "outside")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.probe", str(store)],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    result = json.loads(done.stdout)
+    assert outside(tmp_path / "outside") == before
+    assert result["slowest"][1] < SECONDS, result["slowest"]
+    assert result["megabytes"] < MEGABYTES
+    outcomes = result["outcomes"]
+    if expected == "refused":
+        assert outcomes["open"].startswith("NotAStore: "), outcomes
+        return
+    assert outcomes["open"] == "done"
+    assert bool(result["findings"]) == (expected == "found"), (result["findings"], outcomes)
+    assert {outcomes[name] for name in ("list", "sessions", "verify", "verify fast", "plan", "load good")} == {"done"}

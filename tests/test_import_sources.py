@@ -1,0 +1,154 @@
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from gitsession import (
+    ImportFailure,
+    ImportResult,
+    InvalidSessionId,
+    Store,
+    UnknownTranscript,
+    import_transcripts,
+)
+from tests.importing import (
+    failures,
+    new_store,
+    original,
+    prompt,
+    take_bytes,
+    talk,
+    tips,
+)
+
+
+@pytest.fixture
+def store(store_path: Path) -> Store:
+    return new_store(store_path)
+
+
+class TestDirectories:
+    def test_are_walked_in_the_order_of_their_names(self, store: Store, tmp_path: Path) -> None:
+        root = tmp_path / "files"
+        for name in ("b/2.jsonl", "b/1.jsonl", "a/z.jsonl", "c.jsonl", "B/x.jsonl"):
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"".join(talk(2)))
+        (root / "b" / "notes.md").write_text("# Nothing")
+
+        results = [one for one in import_transcripts(store, [root]) if isinstance(one, ImportResult)]
+
+        assert [result.path.relative_to(root).as_posix() for result in results] == [
+            "c.jsonl",
+            "B/x.jsonl",
+            "a/z.jsonl",
+            "b/1.jsonl",
+            "b/2.jsonl",
+        ]
+
+    def test_without_a_transcript_are_told_of(self, store: Store, tmp_path: Path) -> None:
+        root = tmp_path / "files"
+        root.mkdir()
+        (root / "notes.md").write_text("# Nothing")
+        (root / "empty.jsonl").write_bytes(b"")
+
+        *files, (path, error) = failures(store, root)
+
+        assert [file.name for file, _ in files] == ["empty.jsonl", "notes.md"]
+        assert root == path
+        assert "holds no transcript" in str(error)
+
+    def test_may_hold_what_is_no_file(self, store: Store, tmp_path: Path) -> None:
+        root = tmp_path / "files"
+        root.mkdir()
+        (root / "abc.jsonl").write_bytes(b"".join(talk(2)))
+        (root / "gone.jsonl").symlink_to(root / "nowhere")
+        os.mkfifo(root / "pipe.jsonl")
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(root / "socket"))
+
+            results = list(import_transcripts(store, [root]))
+
+        assert [one.path.name for one in results if isinstance(one, ImportResult)] == ["abc.jsonl"]
+
+    def test_that_cannot_be_read_are_told_of(self, store: Store, tmp_path: Path, monkeypatch) -> None:
+        root = tmp_path / "files"
+        (root / "closed").mkdir(parents=True)
+        (root / "abc.jsonl").write_bytes(b"".join(talk(2)))
+        scandir = os.scandir
+
+        def refuse(path):  # root may read all directories, so the system is asked to refuse
+            if str(path).endswith("closed"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return scandir(path)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+
+        results = list(import_transcripts(store, [root]))
+
+        (failure,) = [one for one in results if isinstance(one, ImportFailure)]
+        assert root / "closed" == failure.path
+        assert "Permission denied" in str(failure.error)
+        assert len(results) == 2
+
+
+class TestWhatIsNoTranscript:
+    @pytest.mark.parametrize(
+        ("content", "reason"),
+        [
+            (b"", "is empty"),
+            (b"\x7fELF\0\0\0", "binary"),
+            (b"# Notes\n", "no transcript"),
+            (b"[1, 2, 3]", "no transcript"),
+            (b'{"type": "user", "parentUu', "no transcript"),
+        ],
+        ids=["empty", "binary", "text", "JSON", "cut"],
+    )
+    def test_is_named_and_the_rest_is_imported(self, store: Store, tmp_path: Path, content: bytes, reason: str) -> None:
+        bad, good = tmp_path / "bad.jsonl", tmp_path / "good.jsonl"
+        bad.write_bytes(content)
+        good.write_bytes(b"".join(talk(2)))
+
+        results = list(import_transcripts(store, [bad, good]))
+
+        (failure,) = [one for one in results if isinstance(one, ImportFailure)]
+        assert bad == failure.path
+        assert isinstance(failure.error, UnknownTranscript)
+        assert reason in str(failure.error)
+        assert [one.session for one in results if isinstance(one, ImportResult)] == ["good"]
+        assert list(tips(store)) == ["good"]
+
+    def test_is_a_file_that_vanished(self, store: Store, tmp_path: Path) -> None:
+        ((path, error),) = failures(store, tmp_path / "gone.jsonl")
+
+        assert tmp_path / "gone.jsonl" == path
+        assert "No such file" in str(error)
+
+    def test_is_a_file_whose_name_can_be_no_session(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / f"{'ä' * 120}.jsonl"
+        path.write_bytes(b"".join(talk(2)))
+
+        ((_, error),) = failures(store, path)
+
+        assert isinstance(error, InvalidSessionId)
+
+    def test_is_nothing_to_a_store_that_holds_the_session(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "abc.jsonl"
+        take_bytes(store, b"".join(talk(4)), path)
+        before = tips(store)
+
+        for content in (b"", b"\0" * 4096):
+            path.write_bytes(content)
+            assert len(failures(store, path)) == 1
+
+        assert before == tips(store)
+
+    def test_is_no_deeply_nested_record(self, store: Store, tmp_path: Path) -> None:
+        content = b"".join(
+            [prompt("a", None), b'{"type":"x","v":' + b"[" * 900 + b"]" * 900 + b"}\n", prompt("b", "a")]
+        )
+        result = take_bytes(store, content, tmp_path / "abc.jsonl")
+
+        assert result.new_commits == 3
+        assert content == original(store, "abc")
