@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from string import ascii_letters, digits
 
 from gitsession.secret_rules import NO_PASSWORDS, PHRASES, TOKENS
@@ -68,8 +69,18 @@ def _two(pattern: str) -> list[str]:
 
 
 _TOKENS = _by_beginning()
-_PHRASES = [(kind, needle.encode(), pattern) for kind, needle, pattern in PHRASES]
-_BEGINNINGS = re.compile(rb"[-_.](?=%b)" % b"|".join(map(re.escape, sorted(_TOKENS))).join((b"(?:", b")")))
+_PHRASES = {
+    needle.encode(): [(kind, pattern) for kind, other, pattern in PHRASES if other == needle]
+    for _, needle, _ in PHRASES
+}
+# By first bytes, which is quicker than one alternative for each of them.
+_BEGINNINGS = re.compile(
+    rb"[-_.](?=%b)"
+    % b"|".join(
+        b"%b[%b]" % (first, b"".join(two[1:] for two in both))
+        for first, both in groupby(sorted(_TOKENS), key=lambda two: two[:1])
+    )
+)
 
 
 @cache
@@ -139,9 +150,7 @@ def _token_at(text: bytes, place: int) -> Secret | None:
 
 
 def _phrases(text: bytes) -> Iterator[Secret]:
-    for kind, needle, pattern in _PHRASES:
-        if needle not in text:
-            continue
+    for kind, pattern in (rule for needle, rules in _PHRASES.items() if needle in text for rule in rules):
         for match in _compiled(pattern).finditer(text):
             secret, (start, end) = match["secret"], match.span("secret")
             if kind == "private-key":
