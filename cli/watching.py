@@ -41,6 +41,7 @@ class Follower:
         self._paths = [*dict.fromkeys(path.absolute() for path in paths)]
         self._ignored = (ignored.absolute(), ignored.resolve())
         self._seen: dict[Path, _Look | None] = {}
+        self._polling = False
 
     def changes(self) -> Iterator[list[Path]]:
         """Yields, for ever, what may have changed: first all that is there; files and whole directories."""
@@ -55,7 +56,9 @@ class Follower:
             try:
                 yield from self._watched(directories, changed)
             except OSError:
-                # A directory went away before it was watched, or there are too many: look again.
+                # A directory went away before it was watched; or the system watches no more of them.
+                self._polling = all(path.exists() for path in directories)
+                self._seen |= dict.fromkeys(changed)
                 time.sleep(LOOK / 1000)
 
     def _watched(self, directories: Sequence[Path], changed: set[Path]) -> Iterator[list[Path]]:
@@ -68,6 +71,7 @@ class Follower:
             rust_timeout=LOOK,
             yield_on_timeout=True,
             ignore_permission_denied=True,
+            force_polling=self._polling or None,
         ):
             changed |= {path for change, name in events if (path := self._followed(change, Path(name)))}
             moved = self._changed()

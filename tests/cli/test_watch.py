@@ -10,8 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from gitsession_cli import watching as watching_module
+from watchfiles import Change
 
 from gitsession import Store
 
@@ -203,6 +206,21 @@ def test_it_ends_at_once_and_cleanly(watching: Watching, tmp_path: Path, with_si
         begun = time.monotonic()
         assert watch.end(with_signal) == (0, "Ended: 0 sessions, 0 new commits\n")
         assert time.monotonic() - begun < 5
+
+
+def test_where_the_system_watches_no_more_it_looks_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool | None] = []
+
+    def refuse(*paths: Path, force_polling: bool | None, **_: Any) -> Iterator[set[tuple[Change, str]]]:
+        asked.append(force_polling)
+        if len(asked) == 1:
+            raise OSError(28, "OS file watch limit reached")
+        yield set()
+
+    monkeypatch.setattr(watching_module, "watch", refuse)
+    follower = watching_module.Follower([tmp_path], tmp_path / "store.git")
+    assert next(follower.changes()) == [tmp_path]
+    assert asked == [None, True]
 
 
 def test_without_its_package_the_extra_is_named(store_path: Path, tmp_path: Path) -> None:
