@@ -6,7 +6,7 @@ them there. FORMAT.md, "Imported transcripts", is the rule.
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -16,9 +16,10 @@ from gitsession.compressed import open_transcript, plain_name, without_compresse
 from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
 from gitsession.files import listing, whole
 from gitsession.growth import Growth
+from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
 from gitsession.repo.batch import GrowingBatch
-from gitsession.repo.refs import RefBlocked, RefMoved
+from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
@@ -41,6 +42,7 @@ def import_transcripts(
     paths: Iterable[Path],
     *,
     format: str | None = None,  # noqa: A002  # the word of the field, and of the command's option
+    redact: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports transcripts, and yields what became of each once that is stored.
@@ -49,6 +51,8 @@ def import_transcripts(
         store: Where they go.
         paths: Files, or directories in which transcripts are looked for by their content.
         format: The name of their format; else their content tells.
+        redact: Whether what looks like a secret is replaced by a mark that tells its kind. It goes on to be for a
+            session to which it was done once.
         progress: Is told how many bytes were read since the last time.
 
     Raises:
@@ -56,7 +60,7 @@ def import_transcripts(
         KeyError: There is no such format.
     """
     chosen = None if format is None else FORMATS[format]
-    with _Import(store, progress) as run:
+    with _Import(store, progress, redact=redact) as run:
         for path in paths:
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
@@ -117,14 +121,18 @@ class _Pending:
     source: _Source
     result: ImportResult
     branch: str
+    look: Look | None
+    refs: Mapping[str, str | None]
 
 
 class _Import:
     """One run of an import: commits are built file by file, and stored many files at a time."""
 
-    def __init__(self, store: Store, progress: Callable[[int], None]) -> None:
+    def __init__(self, store: Store, progress: Callable[[int], None], *, redact: bool) -> None:
         self.taken = 0
         self.belonging: set[Path] = set()  # the files of transcripts that consist of many
+        self._redact = redact
+        self._cache = ImportCache(store.path / OWN_DIRECTORY)
         self._store = store
         self._progress = progress
         self._batch = GrowingBatch(store.repository.objects)
@@ -140,7 +148,13 @@ class _Import:
 
     def take(self, source: _Source) -> Iterator[ImportResult | ImportFailure]:
         """Builds the commits of one file, and yields what was stored meanwhile."""
+        known = self._unchanged(source)
+        if known is not None:
+            self.taken += 1
+            yield known
+            return
         try:
+            look: Look | None = Look.at(source.path, source.path.stat())
             with open_transcript(source.path) as stream:
                 head = stream.read(HEAD_BYTES)
                 found = source.chosen or recognise(head, plain_name(source.path).name)
@@ -151,7 +165,8 @@ class _Import:
                 bundled = found.bundle(source.path, listing)
                 if bundled is not None:
                     self.belonging.update(Path(path) for path in bundled[1])
-                yield from self._build(source, found, whole(source.path, bundled, stream))
+                    look = None  # it tells of one file, and there are more
+                yield from self._build(source, found, whole(source.path, bundled, stream), look)
         except OSError as error:
             yield _unreadable(source.path, error)
         except Unavailable:
@@ -173,7 +188,12 @@ class _Import:
         finally:
             batch.close()
         errors = {move.branch: error for move, error in failed}
-        yield from (one.result for one in pending if one.branch not in errors)
+        done = [one for one in pending if one.branch not in errors]
+        for one in done:
+            if one.look is not None and not errors.keys() & one.refs.keys():
+                self._cache.add(one.look, self._asked(one.source), one.result, one.refs)
+        self._cache.save()
+        yield from (one.result for one in done)
         for one in pending:
             if one.branch in errors:
                 yield from self._again(one.source, one.branch, errors[one.branch])
@@ -192,7 +212,27 @@ class _Import:
         else:
             yield from self.take(replace(source, attempt=source.attempt + 1))
 
-    def _build(self, source: _Source, found: Format, stream: BinaryIO) -> Iterator[ImportResult | ImportFailure]:
+    def _asked(self, source: _Source) -> Asked:
+        return Asked(None if source.chosen is None else source.chosen.name, self._redact)
+
+    def _unchanged(self, source: _Source) -> ImportResult | None:
+        """Returns what an import of a file would say that did not change since the last one; None if it may have."""
+        try:
+            now = source.path.stat()
+            known = self._cache.find(source.path, Look.at(source.path, now), self._asked(source))
+            if known is None:
+                return None
+            refs = self._store.repository.refs
+            if any(refs.find(HEADS + branch) != oid for branch, oid in known.refs.items()):
+                return None
+        except (OSError, SessionError):
+            return None  # reading it will tell
+        self._progress(now.st_size)
+        return known.result
+
+    def _build(
+        self, source: _Source, found: Format, stream: BinaryIO, look: Look | None
+    ) -> Iterator[ImportResult | ImportFailure]:
         records = found.read(stream)
         first = next(records, None)
         if first is None or first.unfinished:
@@ -202,7 +242,7 @@ class _Import:
         if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
-        growth = Growth(self._store.reader, found, header)
+        growth = Growth(self._store.reader, found, plain_name(source.path), first, redact=self._redact)
         told = 0
         records = chain([first], records)
         if found.growth(first) != "log":
@@ -229,7 +269,10 @@ class _Import:
         lines = list(growth.abandoned())
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
         result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
-        self._pending.append(_Pending(source, result, growth.branch))
+        # It is remembered only if it looks like what was read.
+        if look is not None and Look.at(source.path, source.path.stat()).state != look.state:
+            look = None
+        self._pending.append(_Pending(source, result, growth.branch, look, growth.refs() | dict(lines)))
 
     def _is_full(self) -> bool:
         return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES
