@@ -1,12 +1,17 @@
 """Which branch of a session an import goes on with: one whose deltas are all records of the file, or a new one."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 from gitsession.errors import Corrupt
 from gitsession.layout import derived_id
 from gitsession.reading import Reader, State
 from gitsession.revisions import resolve
 from gitsession.tree import Delta, deltas_of
+
+# The field of a header that says by which rules secrets were taken out.
+REDACTED = "redacted"
 
 
 @dataclass(slots=True)
@@ -70,6 +75,11 @@ class Branches:
         self._taken.add(state.session_id)
         self._branches.append(_Branch(state, list(deltas_of(self.reader.objects, state.tree))))
 
+    @property
+    def redacted(self) -> bool:
+        """Whether secrets are taken out of what is imported into the session, because they were once."""
+        return any(REDACTED in branch.state.meta.extra for branch in self._branches)
+
     def take(self, number: int, encoded_id: str, blob: str) -> bool:
         """Tells whether record `number` of the file is stored: whether a branch that repeated it so far goes on so."""
         taken = False
@@ -80,17 +90,20 @@ class Branches:
         # Without a branch of its own the session is made anew, whatever lines of it are still there.
         return taken and self.session_id in self._taken
 
+    def held(self) -> Iterator[tuple[State, list[Delta]]]:
+        """Yields the branches, the session's own first, and what each holds."""
+        return ((branch.state, branch.deltas) for branch in self._branches)
+
     def stored(self, number: int) -> State | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""
         return next((branch.state for branch in self._branches if branch.matched == number), None)
 
-    def base(self, number: int, record_id: str, blob: str) -> Base:
+    def base(self, number: int, record_id: str) -> Base:
         """Returns what record `number`, the first that is not stored, follows.
 
         Args:
             number: Its place in the file, from 0.
             record_id: Its id, by which a derived branch is named.
-            blob: Its blob, by which one is named where that name is taken.
         """
         same = [branch for branch in self._branches if branch.matched == number]
         longer = any(len(branch.deltas) > number for branch in same)
@@ -100,13 +113,17 @@ class Branches:
             # Several end here only where one of them is a name for an earlier commit of the others' line.
             state = same[0].state
             return Base(state.session_id, state, state.oid)
-        name = derived_id(self.session_id, record_id)
-        if name in self._taken:
-            name = derived_id(self.session_id, blob)
+        name = next(name for name in self.names(record_id) if self.is_free(name))
         if not same or number == 0:
             return Base(name, None, None, self.session_id)
         state = resolve(self.reader, same[0].state.session_id, f"#{number - 1}")
         return Base(name, state, None, same[0].state.session_id)
+
+    def names(self, record_id: str) -> Iterator[str]:
+        """Yields the ids that a branch derived at a record may have, the best first, as many as are asked for."""
+        yield derived_id(self.session_id, record_id)
+        for number in count(2):
+            yield derived_id(self.session_id, f"{record_id}.{number}")
 
     def is_free(self, session_id: str) -> bool:
         """Tells whether no branch has this id."""

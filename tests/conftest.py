@@ -23,6 +23,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.enviro
 _home = pytest.StashKey[str]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option under which the tests of guarantees run with the promised numbers."""
+    parser.addoption("--full", action="store_true", help="run tests/guarantees with the promised numbers")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Cuts off the user's git configuration before any test module can import libgit2, which looks for it once."""
     for name in [name for name in os.environ if name.startswith(("GIT_", "GITSESSION_", "XDG_"))]:

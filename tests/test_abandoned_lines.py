@@ -88,6 +88,15 @@ class TestAbandonedLines:
         assert b"".join(rewritten) == original(store, "abc.c")
         assert take(store, path)[0].abandoned == ()
 
+    def test_get_it_where_the_file_was_rewritten_behind_them(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "abc.jsonl"
+        take_bytes(store, b"".join(self.LINES[:4]) + prompt("x", "d"), path)
+
+        result = take_bytes(store, b"".join(self.LINES), path)
+
+        assert (result.session, result.abandoned) == ("abc.e", ("abc.d",))
+        assert store.info("abc", at="d").oid == tips(store)["abc.d"]
+
     def test_do_not_make_a_prefix_ambiguous(self, store: Store, tmp_path: Path) -> None:
         take_bytes(store, b"".join(self.LINES), tmp_path / "abc-def.jsonl")
 

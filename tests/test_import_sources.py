@@ -17,7 +17,6 @@ from tests.importing import (
     new_store,
     original,
     prompt,
-    take,
     take_bytes,
     talk,
     tips,
@@ -38,7 +37,7 @@ class TestDirectories:
             path.write_bytes(b"".join(talk(2)))
         (root / "b" / "notes.md").write_text("# Nothing")
 
-        results = take(store, root)
+        results = [one for one in import_transcripts(store, [root]) if isinstance(one, ImportResult)]
 
         assert [result.path.relative_to(root).as_posix() for result in results] == [
             "c.jsonl",
@@ -54,8 +53,9 @@ class TestDirectories:
         (root / "notes.md").write_text("# Nothing")
         (root / "empty.jsonl").write_bytes(b"")
 
-        ((path, error),) = failures(store, root)
+        *files, (path, error) = failures(store, root)
 
+        assert [file.name for file, _ in files] == ["empty.jsonl", "notes.md"]
         assert root == path
         assert "holds no transcript" in str(error)
 

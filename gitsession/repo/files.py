@@ -55,19 +55,24 @@ def read_file(path: Path | str, limit: int | None = None) -> bytes:
     Raises:
         OSError: As the system says; also for what is no plain file, such as a device that never ends.
     """
-    with open(path, "rb", buffering=0, opener=_open_plain) as file:
-        return file.readall() if limit is None else file.read(limit)
-
-
-def _open_plain(path: str, flags: int) -> int:
     # Without O_NONBLOCK, opening a pipe that somebody left in place of a file would wait for ever.
-    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    if stat.S_ISREG(os.fstat(file).st_mode):
-        return file
-    os.close(file)
-    if os.path.isdir(path):  # noqa: PTH112  # as above
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    raise OSError(errno.EINVAL, "it is no plain file", path)
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = os.open(path, flags)
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+            raise OSError(code, "it is no plain file", str(path))
+        # One byte more than there seems to be tells the end, and a file that grows meanwhile is read on.
+        left = found.st_size + 1 if limit is None else limit
+        content = os.read(file, left)
+        while len(content) < left and (more := os.read(file, left - len(content))):
+            content += more
+        while limit is None and len(content) >= left and (more := os.read(file, 1 << 20)):
+            content += more
+    finally:
+        os.close(file)
+    return content
 
 
 def make_directory(path: Path, disk: Disk) -> None:

@@ -19,8 +19,7 @@ _FORGOTTEN_SECONDS = 12 * 3600
 def gc_is_running(path: Path) -> bool:
     """Tells whether a collection is at work in the repository; one whose process on this host is gone is not.
 
-    Raises:
-        OSError: The file cannot be read.
+    Where that cannot be told, one is.
     """
     pid_file = path / "gc.pid"
     try:
@@ -28,6 +27,8 @@ def gc_is_running(path: Path) -> bool:
         words = read_file(pid_file, 4096).decode("utf-8", "replace").split()
     except FileNotFoundError:
         return False
+    except OSError:
+        return True  # not known, so it is asked again
     if age > _FORGOTTEN_SECONDS:
         return False
     here = len(words) == 2 and words[0].isdigit() and words[1] == socket.gethostname()

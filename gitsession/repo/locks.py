@@ -76,14 +76,18 @@ class SessionLocks:
                 file = self._open(path)
             try:
                 for pause in pauses(self.wait):
-                    if _try_lock(file):
+                    with translated("lock the session"):
+                        taken = _try_lock(file)
+                    if taken:
                         break
                     if pause is None:
                         raise StoreBusy(path, None)
                     time.sleep(pause)
                 yield
             finally:
-                os.close(file)
+                # What was written is safe or not by now; the lock ends with the file, whatever closing it says.
+                with contextlib.suppress(OSError):
+                    os.close(file)
         finally:
             self._inner[stripe].release()
 

@@ -40,13 +40,15 @@ class PackWriter:
         self._entries: dict[bytes, tuple[int, int]] = {}
         self._depths: dict[str, int] = {}
         self._name = ""
+        self._index_content = b""
         with translated("write to the store"):
             self._file = self._temporary.open("w+b")
             self._write_header(0)
 
     def close(self) -> None:
         """Removes the temporary files; what was stored stays under its own name."""
-        self._file.close()
+        with suppress(OSError):  # a full disk does not take what is still in memory, which is thrown away anyway
+            self._file.close()
         for path in (self._temporary, self._temporary_index):
             with suppress(OSError):
                 path.unlink()
@@ -101,14 +103,11 @@ class PackWriter:
             self._file.seek(0, os.SEEK_END)
             self._file.write(checksum)
             self._file.flush()
-            self._temporary_index.write_bytes(self._index(checksum))
+            self._index_content = self._index(checksum)
             self._name = f"pack-{checksum.hex()}"
-            with self._temporary_index.open("rb+") as index:
-                self._disk.file(self._file.fileno())
-                self._disk.file(index.fileno())
+            self._disk.file(self._file.fileno())
+            self._write(self._temporary_index, iter([self._index_content]))
             self._disk.barrier()
-            self._temporary.chmod(0o444)
-            self._temporary_index.chmod(0o444)
             self._publish()
 
     def restore(self) -> None:
@@ -123,9 +122,22 @@ class PackWriter:
 
     def _publish(self) -> None:
         for source, ending in ((self._temporary, ".pack"), (self._temporary_index, ".idx")):
-            with suppress(FileExistsError):
-                os.link(source, self._directory / (self._name + ending))
+            while not _link(source, self._directory / (self._name + ending)):
+                # `git gc --prune=now` removes temporary files, those in use as well; an open file can still be read.
+                self._write(source, self._blocks() if source is self._temporary else iter([self._index_content]))
+                self._disk.barrier()
         self._disk.directory(self._directory)
+
+    def _write(self, path: Path, content: Iterator[bytes]) -> None:
+        with path.open("wb") as file:
+            file.writelines(content)
+            file.flush()
+            self._disk.file(file.fileno())
+
+    def _blocks(self) -> Iterator[bytes]:
+        self._file.seek(0)
+        while block := self._file.read(_READ_SIZE):
+            yield block
 
     def _write_header(self, count: int) -> None:
         self._file.seek(0)
@@ -133,9 +145,8 @@ class PackWriter:
 
     def _checksum(self) -> bytes:
         self._file.flush()
-        self._file.seek(0)
         total = sha1(usedforsecurity=False)
-        while block := self._file.read(_READ_SIZE):
+        for block in self._blocks():
             total.update(block)
         return total.digest()
 
@@ -165,6 +176,18 @@ class PackWriter:
             offsets.append(offset)
         yield struct.pack(f">{len(offsets)}I", *offsets) + struct.pack(f">{len(far)}Q", *far)
         yield checksum
+
+
+def _link(source: Path, target: Path) -> bool:
+    """Gives a file its name, unless that is taken; returns False where the file is gone."""
+    try:
+        source.chmod(0o444)
+        os.link(source, target)
+    except FileExistsError:
+        return True
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _entry_header(kind: int, size: int) -> bytes:

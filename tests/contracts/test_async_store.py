@@ -1,6 +1,7 @@
 """Both contracts through `AsyncStore`, which blocks no event loop."""
 
 import asyncio
+import inspect
 import threading
 import time
 from collections.abc import AsyncIterator, Coroutine
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from gitsession import (
+    AsyncSessionStore,
     AsyncStore,
     Corrupt,
     InvalidCommit,
@@ -24,6 +26,7 @@ from gitsession import (
     SessionInfo,
     SessionMeta,
     SessionNotFound,
+    SessionStore,
     Store,
 )
 from tests.stores import HELLO, HI, everything
@@ -98,6 +101,17 @@ def test_append_only_logs(store_path: Path) -> None:
             await store.append("s", MessageEntry(HI, id="e1"))
 
     run(test())
+
+
+@pytest.mark.parametrize(("sync", "made"), [(Store, AsyncStore), (SessionStore, AsyncSessionStore)])
+def test_the_verbs_and_their_parameters_are_those_of_the_store(sync: type, made: type) -> None:
+    def verbs(cls: type) -> dict[str, list[str]]:
+        found = {name: value for name, value in vars(cls).items() if not name.startswith("_")}
+        plain = {name: getattr(value, "__func__", value) for name, value in found.items()}
+        return {name: [str(p) for p in inspect.signature(value).parameters.values()] for name, value in plain.items()}
+
+    assert verbs(made) == {name: found for name, found in verbs(sync).items() if name in verbs(made)}
+    assert verbs(sync).keys() == verbs(made).keys()
 
 
 def test_the_other_verbs_give_what_the_store_gives(store: Store) -> None:

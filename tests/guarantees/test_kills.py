@@ -1,0 +1,64 @@
+"""Writers that are killed at random moments: nothing that was acknowledged is lost, and nobody has to tidy up.
+
+`pytest -m slow --full tests/guarantees/test_kills.py`: 1,000 kills.
+"""
+
+import random
+import subprocess
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitsession import Store, new_commit, verify
+from tests.guarantees.children import Child, Hold, Say
+
+pytestmark = pytest.mark.slow
+
+# How long the next commit may take after a kill, a lock that was left behind included.
+NEXT_SECONDS = 15
+
+
+def committing_for_ever(path: Path) -> Child:
+    """Returns a child that commits to one session without an end, and says what was acknowledged."""
+
+    def work(say: Say, hold: Hold) -> None:
+        warnings.simplefilter("ignore")  # of the locks that the killed ones before left
+        session = Store.open(path, durable=False).bind("s")
+        head = session.load().head
+        hold()
+        for number in range(1_000_000):
+            head = session.commit(new_commit(head, [{"role": "user", "content": f"message {number}"}])).head
+            say(str(head))
+
+    return Child(work)
+
+
+@pytest.mark.filterwarnings("ignore:removed .*s.lock")
+def test_no_acknowledged_commit_is_lost_to_kills(tmp_path: Path, scale: Callable[[int, int], int]) -> None:
+    path = tmp_path / "store.git"
+    store = Store.init(path, durable=False)
+    chance = random.Random(1)
+    acknowledged: list[str] = []
+    for _ in range(scale(25, 1000)):
+        child = committing_for_ever(path)
+        child.go()
+        time.sleep(chance.uniform(0.001, 0.06))
+        child.kill()
+        said, signal = child.finish()
+        assert signal == 9, said
+        acknowledged += said
+        began = time.monotonic()
+        session = Store.open(path, durable=False).bind("s")
+        acknowledged.append(str(session.commit(new_commit(session.load().head, [{"role": "user"}])).head))
+        assert time.monotonic() - began < NEXT_SECONDS
+    held = [entry.id.rpartition("/")[0] for entry in store.load("s")]
+    assert len(held) == len(set(held))
+    # In the order in which they were acknowledged; between them may lie some that got in just before a kill.
+    places = {commit_id: place for place, commit_id in enumerate(held)}
+    assert [commit_id for commit_id in acknowledged if commit_id not in places] == []
+    assert sorted(acknowledged, key=places.__getitem__) == acknowledged
+    assert list(verify(store)) == []
+    assert subprocess.run(["git", "-C", path, "fsck", "--strict"], capture_output=True, check=False).returncode == 0

@@ -1,0 +1,56 @@
+"""Object ids that never change, and a store that always opens; `tests/golden.py` tells how entries are added."""
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from gitsession import MessageEntry, Store
+from gitsession.verify import verify
+
+from . import golden
+from .importing import FIXTURES, TRANSCRIPTS, assert_flawless, original, take
+
+IMPORTS = json.loads(golden.IMPORTS.read_text())
+
+
+def test_every_fixture_has_its_entry() -> None:
+    assert {str(path.relative_to(FIXTURES)) for path in TRANSCRIPTS} <= IMPORTS.keys(), "python -m tests.golden adds it"
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_an_import_gives_the_object_ids_that_it_always_gave(name: str) -> None:
+    assert IMPORTS[name] == golden.imported(FIXTURES / name)
+
+
+def test_a_live_session_gives_the_object_ids_that_it_always_gave() -> None:
+    assert json.loads(golden.LIVE.read_text()) == golden.live()
+
+
+class TestAStoreOfFormat1:
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store:
+        with tarfile.open(golden.STORE) as archive:
+            archive.extractall(tmp_path, filter="data")
+        return Store.open(tmp_path / "store.git", durable=False)
+
+    def test_opens_and_loads(self, store: Store) -> None:
+        assert json.loads(golden.STORE_CONTENT.read_text()) == golden.content_of(store)
+
+    def test_is_whole(self, store: Store) -> None:
+        assert list(verify(store)) == []
+        assert_flawless(store)
+
+    def test_is_written_on(self, store: Store) -> None:
+        entry = MessageEntry({"role": "user", "content": "More"}, "more", None, "2026-01-06T00:00:00Z")
+        for session in store.list():
+            store.append(session.id, entry)
+
+            assert store.info(session.id).head == "more"
+
+    def test_knows_what_it_imported(self, store: Store) -> None:
+        path = FIXTURES / "claude-code" / "rewind.jsonl"
+
+        assert take(store, path)[0].new_commits == 0
+        assert path.read_bytes() == original(store, "rewind")
