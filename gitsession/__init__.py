@@ -31,10 +31,12 @@ from gitsession.errors import (
     SessionNotFound,
     StoreBusy,
     SyncRefused,
+    TranscriptExists,
     Unavailable,
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
 from gitsession.finding import Finding
 from gitsession.importer import import_transcripts
 from gitsession.model import (
@@ -73,6 +75,7 @@ from gitsession.view import Part, View, readable, view
 
 __all__ = [
     "FORMATS",
+    "RESUMABLE",
     "AccessDenied",
     "AmbiguousName",
     "AsyncSessionStore",
@@ -82,6 +85,7 @@ __all__ = [
     "Corrupt",
     "Diff",
     "Diverged",
+    "Export",
     "Finding",
     "Format",
     "GitNotFound",
@@ -121,6 +125,7 @@ __all__ = [
     "StoreBusy",
     "SyncRefused",
     "SyncResult",
+    "TranscriptExists",
     "Unavailable",
     "UnknownEntry",
     "UnknownTranscript",
@@ -131,9 +136,11 @@ __all__ = [
     "bind_remote",
     "build_context",
     "clone",
+    "export_transcript",
     "fetch",
     "import_bundle",
     "import_transcripts",
+    "install_transcript",
     "is_bundle",
     "new_commit",
     "plan_repair",

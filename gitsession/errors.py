@@ -17,6 +17,7 @@
     │   └── UnsupportedFormat   a store or a session of a version that is not known here
     ├── UnknownTranscript  the file is in no transcript format that is known here
     ├── NotImported        the session was not imported, so there is no original to give back
+    ├── TranscriptExists   a file is there where an agent's transcript was to be put
     ├── SyncRefused        some sessions could not be synced; all others were
     │   └── Diverged       all of those went on here and on the other side
     ├── RemoteNotFound     the store has no remote of this name
@@ -244,6 +245,21 @@ class NotImported(SessionError):
         )
         self.session_id = session_id
         self.reason = reason
+
+
+class TranscriptExists(SessionError):
+    """A file is there where a transcript was to be put for its agent, and it is not overwritten.
+
+    Attributes:
+        path: The file.
+        size: How many bytes it has; None where that is not known.
+    """
+
+    def __init__(self, path: str, size: int | None) -> None:
+        what = "something else" if size is None else f"another transcript of {size:,} bytes"
+        super().__init__(f"{path}: {what} is there, and nothing was written; move it away, or export to stdout")
+        self.path = path
+        self.size = size
 
 
 class SyncRefused(SessionError):

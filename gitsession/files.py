@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
-from gitsession.transcripts.bundle import line_of
+from gitsession.transcripts.bundle import line_of, order
 
 
 def whole(path: Path, bundled: tuple[PurePath, Sequence[PurePath]] | None, stream: BinaryIO) -> BinaryIO:
@@ -22,13 +22,13 @@ def whole(path: Path, bundled: tuple[PurePath, Sequence[PurePath]] | None, strea
     if bundled is None:
         return stream
     root, paths = bundled
-    lines = []
-    for one in paths:
+    named = {one.relative_to(root).as_posix(): Path(one) for one in paths if one != path}
+    lines = [line_of(path.relative_to(root).as_posix(), stream.read())]
+    for name in sorted(named, key=order):
         try:
-            content = stream.read() if one == path else Path(one).read_bytes()
+            lines.append(line_of(name, named[name].read_bytes()))
         except FileNotFoundError:
             continue
-        lines.append(line_of(one.relative_to(root).as_posix(), content))
     return io.BytesIO(b"".join(lines))
 
 

@@ -45,7 +45,19 @@ def describe(value: dict[str, Any], inner: Describe) -> tuple[str | None, str | 
     return own_id(text(value, "path")), inner(content(value))[1]
 
 
+def order(path: str) -> list[str]:
+    """Returns what the files of a bundle are sorted by, but for the first, which names the transcript."""
+    return path.split("/")
+
+
 def write(log: Iterable[Record]) -> Iterator[bytes]:
-    """Yields the lines of a bundle, sorted by their paths but for the first, which names the transcript."""
-    found = latest(log)
-    yield from records.join([*found[:1], *sorted(found[1:], key=lambda record: text(record.value, "path"))])
+    """Yields the lines of a bundle: those of a file as they are, those of a store in the order of their paths."""
+    first, *others = latest(log)
+    if not first.line:
+        keys: list[list[str]] = []
+        for record in others:
+            # What is no file stays behind the one that it followed.
+            keys.append(order(text(record.value, "path")) if is_file(record.value) else keys[-1] if keys else [])
+        places = sorted(range(len(others)), key=keys.__getitem__)
+        others = [others[place] for place in places]
+    yield from records.join([first, *others])

@@ -1,6 +1,7 @@
 """What the folds of most formats share: records in their order, each of which is one message, several, or none."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import AbandonedLine, Record
@@ -14,14 +15,15 @@ def fold_each(log: Sequence[Record], messages: Callable[[Record], Sequence[Messa
 
     Args:
         log: The records, as they are now.
-        messages: The messages of a record, or its compaction, which needs no id and no time.
+        messages: The messages of a record, or its compaction, which needs no id and no time. The record has the id
+            that its first entry gets.
     """
     entries: Conversation = []
     at = ""
     for place, record in enumerate(log):
         at = record.timestamp or at
         own = record.id or f"record-{place}"
-        said = messages(record)
+        said = messages(replace(record, id=own))
         if isinstance(said, CompactionEntry):
             entries.append(CompactionEntry(said.summary, said.first_kept_id, said.tokens_before, id=own, timestamp=at))
             continue

@@ -87,5 +87,13 @@ def test_the_examples_of_the_help_run(gitsession: Run, fix_login: str, tmp_path:
         assert (done.returncode, done.stderr.decode()) == (0, ""), example
 
 
+def test_the_help_of_export_has_a_line_for_each_format(gitsession: Run) -> None:
+    shown = gitsession("export", "--help").out
+    assert "\\b" not in shown
+    assert [line.split()[0] for line in shown.splitlines() if line.startswith("  ") and "  " in line.strip()][:5] == [
+        *("jsonl", "messages", "context", "markdown", "original"),
+    ]
+
+
 def test_the_version_is_printed(gitsession: Run) -> None:
     assert gitsession("--version").out.startswith("gitsession ")
