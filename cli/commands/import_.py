@@ -130,7 +130,7 @@ def _result(tally: Tally, done: ImportResult) -> dict[str, Any]:
 
 def _failure(tally: Tally, failure: ImportFailure, named: Sequence[Path]) -> dict[str, Any]:
     """Counts a file that was not imported, and returns its JSON object."""
-    tally.skipped += 1
+    tally.skipped += not failure.path.is_dir()
     # In a directory lies what lies there; what was named is expected to be imported.
     expected = failure.path in named or not isinstance(failure.error, UnknownTranscript)
     if expected:
