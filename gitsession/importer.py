@@ -12,7 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
 from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
+from gitsession.files import listing, whole
 from gitsession.growth import Growth
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
 from gitsession.repo.batch import GrowingBatch
@@ -67,12 +69,18 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
     """Imports the files below a directory that are transcripts, in the order of their names."""
     before = run.taken
     closed: list[OSError] = []
+    unknown: list[ImportFailure] = []
     for directory, directories, names in os.walk(path, onerror=closed.append):
         directories.sort()
-        for name in sorted(names):
+        for name in sorted(without_compressed_copies(names)):
             file = Path(directory, name)
-            if _may_be_read(file):
-                yield from run.take(_Source(file, chosen))
+            for done in run.take(_Source(file, chosen)) if _may_be_read(file) else ():
+                if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript) and done.path == file:
+                    unknown.append(done)
+                else:
+                    yield done
+    # A file that belongs to a transcript which was found later is none that nobody knows.
+    yield from (failure for failure in unknown if failure.path not in run.belonging)
     for error in closed:
         yield _unreadable(Path(error.filename), error)
     if run.taken == before and not closed:
@@ -116,6 +124,7 @@ class _Import:
 
     def __init__(self, store: Store, progress: Callable[[int], None]) -> None:
         self.taken = 0
+        self.belonging: set[Path] = set()  # the files of transcripts that consist of many
         self._store = store
         self._progress = progress
         self._batch = GrowingBatch(store.repository.objects)
@@ -132,14 +141,17 @@ class _Import:
     def take(self, source: _Source) -> Iterator[ImportResult | ImportFailure]:
         """Builds the commits of one file, and yields what was stored meanwhile."""
         try:
-            with source.path.open("rb") as stream:
+            with open_transcript(source.path) as stream:
                 head = stream.read(HEAD_BYTES)
-                found = source.chosen or recognise(head, source.path.name)
+                found = source.chosen or recognise(head, plain_name(source.path).name)
                 if found is None:
                     raise UnknownTranscript(str(source.path), _looks_like(head))
                 self.taken += 1
                 stream.seek(0)
-                yield from self._build(source, found, stream)
+                bundled = found.bundle(source.path, listing)
+                if bundled is not None:
+                    self.belonging.update(Path(path) for path in bundled[1])
+                yield from self._build(source, found, whole(source.path, bundled, stream))
         except OSError as error:
             yield _unreadable(source.path, error)
         except Unavailable:
@@ -185,14 +197,20 @@ class _Import:
         first = next(records, None)
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
-        header = found.header(source.path, first)
+        header = found.header(plain_name(source.path), first)
         own = branch_of(str(header["id"]))
         if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
         growth = Growth(self._store.reader, found, header)
         told = 0
-        for record in chain([first], records):
+        records = chain([first], records)
+        if found.growth(first) != "log":
+            # What became of its beginning shows only at its end.
+            read = list(records)
+            growth.expect([record for record in read if not record.unfinished])
+            records = iter(read)
+        for record in records:
             if record.unfinished:
                 growth.unfinished = True
                 break

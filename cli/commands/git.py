@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from gitsession import GitNotFound
+
 from .. import options
-from ..errors import GitNotFound
 
 # What git sets in its hooks and aliases (`git rev-parse --local-env-vars`) names another repository than the store.
 # What configures git (GIT_CONFIG_…) is the user's and stays.

@@ -52,7 +52,7 @@ def test_replacement_objects_are_not_shown(gitsession: Run, fix_login: str) -> N
 
 def test_git_is_missed_by_name(process: Callable[..., Result], fix_login: str, tmp_path: Path) -> None:
     done = process("git", "log", PATH=os.fspath(tmp_path))
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, done.out) == (27, "")
     assert "git is not installed" in done.err
 
 
