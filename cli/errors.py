@@ -24,6 +24,7 @@ from gitsession import (
     SessionExists,
     SessionNotFound,
     StoreBusy,
+    TranscriptExists,
     Unavailable,
     UnknownTranscript,
     UnsupportedFormat,
@@ -78,6 +79,7 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     StoreBusy: 14,
     UnknownTranscript: 15,
     NotImported: 16,
+    TranscriptExists: 17,
 }
 
 REPORTED: tuple[type[Exception], ...] = (SessionError, OSError, click.ClickException)

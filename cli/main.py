@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "show": "Show the conversation of a session.",
         "log": "List the commits of a session, the latest first.",
         "diff": "Compare two sessions.",
-        "export": "Write a session to stdout.",
+        "export": "Write a session to stdout, or to where an agent can resume it.",
     },
     "Write": {
         "import": "Import transcripts of coding agents.",

@@ -23,10 +23,12 @@ from gitsession.errors import (
     SessionExists,
     SessionNotFound,
     StoreBusy,
+    TranscriptExists,
     Unavailable,
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
 from gitsession.finding import Finding
 from gitsession.importer import import_transcripts
 from gitsession.model import (
@@ -54,6 +56,7 @@ from gitsession.view import Part, View, readable, view
 
 __all__ = [
     "FORMATS",
+    "RESUMABLE",
     "AmbiguousName",
     "AsyncSessionStore",
     "AsyncStore",
@@ -61,6 +64,7 @@ __all__ = [
     "CompactionEntry",
     "Corrupt",
     "Diff",
+    "Export",
     "Finding",
     "Format",
     "ImportFailure",
@@ -89,6 +93,7 @@ __all__ = [
     "SessionStore",
     "Store",
     "StoreBusy",
+    "TranscriptExists",
     "Unavailable",
     "UnknownEntry",
     "UnknownTranscript",
@@ -96,7 +101,9 @@ __all__ = [
     "View",
     "apply_repair",
     "build_context",
+    "export_transcript",
     "import_transcripts",
+    "install_transcript",
     "new_commit",
     "plan_repair",
     "readable",

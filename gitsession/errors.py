@@ -14,7 +14,8 @@
     ├── NotAStore          the path holds no store that can be opened
     │   └── UnsupportedFormat   a store or a session of a version that is not known here
     ├── UnknownTranscript  the file is in no transcript format that is known here
-    └── NotImported        the session was not imported, so there is no original to give back
+    ├── NotImported        the session was not imported, so there is no original to give back
+    └── TranscriptExists   a file is there where an agent's transcript was to be put
 
 Each error takes data, keeps it as attributes, and builds its own text; nobody needs to parse a message.
 """
@@ -218,6 +219,21 @@ class NotImported(SessionError):
         )
         self.session_id = session_id
         self.reason = reason
+
+
+class TranscriptExists(SessionError):
+    """A file is there where a transcript was to be put for its agent, and it is not overwritten.
+
+    Attributes:
+        path: The file.
+        size: How many bytes it has; None where that is not known.
+    """
+
+    def __init__(self, path: str, size: int | None) -> None:
+        what = "something else" if size is None else f"another transcript of {size:,} bytes"
+        super().__init__(f"{path}: {what} is there, and nothing was written; move it away, or export to stdout")
+        self.path = path
+        self.size = size
 
 
 def _quoted(name: str | None) -> str:

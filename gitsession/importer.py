@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
 from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
 from gitsession.files import listing, whole
 from gitsession.growth import Growth
@@ -71,7 +72,7 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
     unknown: list[ImportFailure] = []
     for directory, directories, names in os.walk(path, onerror=closed.append):
         directories.sort()
-        for name in sorted(names):
+        for name in sorted(without_compressed_copies(names)):
             file = Path(directory, name)
             for done in run.take(_Source(file, chosen)) if _may_be_read(file) else ():
                 if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript) and done.path == file:
@@ -140,9 +141,9 @@ class _Import:
     def take(self, source: _Source) -> Iterator[ImportResult | ImportFailure]:
         """Builds the commits of one file, and yields what was stored meanwhile."""
         try:
-            with source.path.open("rb") as stream:
+            with open_transcript(source.path) as stream:
                 head = stream.read(HEAD_BYTES)
-                found = source.chosen or recognise(head, source.path.name)
+                found = source.chosen or recognise(head, plain_name(source.path).name)
                 if found is None:
                     raise UnknownTranscript(str(source.path), _looks_like(head))
                 self.taken += 1
@@ -196,7 +197,7 @@ class _Import:
         first = next(records, None)
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
-        header = found.header(source.path, first)
+        header = found.header(plain_name(source.path), first)
         own = branch_of(str(header["id"]))
         if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.

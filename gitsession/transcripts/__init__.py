@@ -4,6 +4,7 @@ from gitsession.transcripts.aider import AIDER
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.chat import CHAT
 from gitsession.transcripts.claude_code import CLAUDE_CODE
+from gitsession.transcripts.codex import CODEX
 from gitsession.transcripts.copilot import COPILOT
 from gitsession.transcripts.droid import DROID
 from gitsession.transcripts.gemini import GEMINI
@@ -11,6 +12,7 @@ from gitsession.transcripts.langchain import LANGCHAIN
 from gitsession.transcripts.modular_agent import MODULAR_AGENT
 from gitsession.transcripts.opencode import OPENCODE
 from gitsession.transcripts.openhands import OPENHANDS
+from gitsession.transcripts.pi import PI
 from gitsession.transcripts.swe_agent import SWE_AGENT
 
 __all__ = ["FORMATS", "AbandonedLine", "Format", "Record", "recognise"]
@@ -20,6 +22,8 @@ FORMATS: dict[str, Format] = {
     one.name: one
     for one in (
         CLAUDE_CODE,
+        CODEX,
+        PI,
         GEMINI,
         OPENCODE,
         COPILOT,

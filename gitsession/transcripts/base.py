@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, BinaryIO, Literal
 
-from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.view import View
 
 
@@ -63,6 +63,43 @@ Listing = Callable[[PurePath], Sequence[str]]
 """Tells the names of the files in a directory, in order; none where there is no such directory."""
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A session that is to become a transcript which its agent can resume.
+
+    Attributes:
+        meta: The session's header; `meta.id` is the session that it comes from.
+        id: The id under which the agent is to know it: a UUID, derived from the session and its head.
+        cwd: The directory in which the agent is to go on.
+        records: The records of this format that the session begins with; none where another agent wrote it.
+        entries: What came after them: the conversation, in any provider's shape.
+        whole: The records are the whole of a transcript that was never forked, and are written as they are; then
+            only `path` and `resume` of what is composed are asked for.
+    """
+
+    meta: SessionMeta
+    id: str
+    cwd: str
+    records: Sequence[Record]
+    entries: Sequence[MessageEntry | CompactionEntry]
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A transcript that an agent can resume.
+
+    Attributes:
+        lines: Its bytes, line by line. The same draft always gives the same.
+        path: Where the agent looks for it, below its own directory.
+        resume: The command that resumes it, given where it was put.
+    """
+
+    lines: Iterable[bytes]
+    path: PurePath
+    resume: Callable[[PurePath], tuple[str, ...]]
+
+
 def _without_raw(record: Record) -> Record:
     return replace(record, raw=b"")
 
@@ -99,6 +136,13 @@ class Format:
             that lists directories: the directory that holds them all, and their paths, the recognised one first. Such
             a transcript is read as a `bundle`. None for a transcript that is one file.
         places: Where the agent keeps its transcripts; `~` is the user's home.
+
+
+        places: Where the agent keeps its transcripts.
+        compose: Makes a transcript that the agent can resume, as its own fork would: the records verbatim but for
+            what must be new in a fork, then the entries as records of the agent's kind. Nothing in it may come from a
+            clock or from chance: times are those of the session, ids are derived from the draft's. None for a format
+            whose agent cannot resume a file.
     """
 
     name: str
@@ -115,3 +159,4 @@ class Format:
     growth: Callable[[Record], Growth] = _is_log
     bundle: Callable[[PurePath, Listing], tuple[PurePath, Sequence[PurePath]] | None] = _alone
     places: tuple[str, ...] = field(default=())
+    compose: Callable[[Draft], Composed] | None = None

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from transcript_files import TRANSCRIPTS, content_of, format_of, header_of, name_of, read, records_of
 
 from gitsession.model import build_context
+from gitsession.record_ids import RecordIds
 from gitsession.transcripts import FORMATS, recognise
 from gitsession.transcripts.document import is_first
 from gitsession.transcripts.stored import decode_record, encode_record
@@ -25,6 +26,15 @@ any_transcript = st.sampled_from(TRANSCRIPTS)
 @every_transcript
 def test_is_recognised_as_the_format_of_its_directory(path: Path) -> None:
     assert name_of(path).startswith(f"{format_of(path).name}/")
+
+
+@every_transcript
+def test_no_other_format_takes_it_for_its_own(path: Path) -> None:
+    head = path.read_bytes()[: 64 << 10]
+    taken = [one.name for one in FORMATS.values() if one.recognise(head, path.name)]
+    own = format_of(path).name
+    # A list of messages is a list of messages in many formats; plain chat comes last, for what no agent claims.
+    assert [name for name in taken if name != "chat" or own == "chat"] == [own]
 
 
 @every_transcript
@@ -99,7 +109,9 @@ def test_the_header_tells_the_session_from_the_first_record(path: Path) -> None:
         b'{"name": "project", "messages": "none"}',
         b'{"agentType":"Explore","description":"Count modules"}\n',
         b'{"messages":[{"role":"user","content":"a"}]}\n{"messages":[{"role":"user","content":"b"}]}\n',
-        b'{"type":"session","version":3,"id":"a","timestamp":"2026-03-02T10:00:00Z","cwd":"/home/dev"}\n',
+        b'{"type":"session","id":"a","timestamp":"2026-03-02T10:00:00Z"}\n',
+        b'{"type":"session","id":"a","cwd":"/home/dev"}\n{"type":"log","text":"not an entry"}\n',
+        b'{"type":"event","payload":{"type":"user_message"}}\n',
         b'{"id":"a","name":"not a session"}\n{"id":"b","name":"not an entry"}\n',
         b'{"sessionId":"s","count":1}\n',
         b'{"id":"ses_1","title":"no session of opencode"}\n',
@@ -121,6 +133,10 @@ def test_what_is_no_transcript_is_not_recognised(head: bytes) -> None:
         (
             b'{"parentUuid":null,"sessionId":"s","type":"user","uuid":"u","message":{"role":"user","content":"',
             "claude-code",
+        ),
+        (
+            b'{"timestamp":"2026-03-02T09:00:00.000Z","type":"session_meta","payload":{"id":"a","base_instructions":{"text":"',
+            "codex",
         ),
         (b'[{"role":"user","content":"', "chat"),
         (b'{"model":"m","messages":[{"role":"user","content":"', "chat"),
@@ -186,7 +202,10 @@ def test_no_damage_loses_a_byte_or_stops_a_reader(case: tuple[str, bytes]) -> No
         header_of(one, Path("/home/dev/some.jsonl"), records)
     entries = one.fold(records)
     assert all(entry.id for entry in entries)
+    ids = RecordIds()
+    records = [replace(record, id=ids.take(place, record)) for place, record in enumerate(records)]
     known = {record.id for record in records}
+    assert {entry.id.partition("/")[0] for entry in one.fold(records)} <= known
     assert all(line.last in known for line in one.abandoned(records))
 
 
