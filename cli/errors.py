@@ -12,18 +12,26 @@ from typing import Any
 import click
 
 from gitsession import (
+    AccessDenied,
     AmbiguousName,
     Corrupt,
+    Diverged,
+    GitNotFound,
     InvalidCommit,
+    InvalidRemote,
     InvalidSessionId,
     NotAStore,
     NotImported,
     ParentConflict,
+    RemoteExists,
+    RemoteNotFound,
+    RemoteUnavailable,
     RevisionNotFound,
     SessionError,
     SessionExists,
     SessionNotFound,
     StoreBusy,
+    SyncRefused,
     TranscriptExists,
     Unavailable,
     UnknownTranscript,
@@ -50,19 +58,11 @@ class InvalidInput(SessionError):
         self.reason = reason
 
 
-class GitNotFound(SessionError):
-    """There is no git to run."""
-
-    def __init__(self) -> None:
-        super().__init__("git is not installed, or not on the PATH; all other commands work without it")
-
-
 # The exit codes, which the README lists. A class has that of the nearest class above it that stands here. 0 is
 # success, 130 an interrupt, 141 a closed pipe.
 EXIT_CODES: Mapping[type[Exception], int] = {
     SessionError: 1,
     OSError: 1,
-    GitNotFound: 1,
     click.ClickException: 2,
     NotAStore: 3,
     UnsupportedFormat: 4,
@@ -80,6 +80,14 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     UnknownTranscript: 15,
     NotImported: 16,
     TranscriptExists: 17,
+    RemoteUnavailable: 20,
+    AccessDenied: 21,
+    SyncRefused: 22,
+    Diverged: 23,
+    RemoteNotFound: 24,
+    RemoteExists: 25,
+    InvalidRemote: 26,
+    GitNotFound: 27,
 }
 
 REPORTED: tuple[type[Exception], ...] = (SessionError, OSError, click.ClickException)
@@ -130,5 +138,8 @@ def _attributes(error: Exception) -> dict[str, Any]:
             return {}
         case OSError():
             return {"errno": error.errno, "path": error.filename}
+        case SyncRefused():
+            # The results stand on stdout, one a line.
+            return {"remote": error.remote, "refused": error.refused}
         case _:
             return vars(error)

@@ -40,6 +40,15 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "append": "Add messages to a session.",
         "fork": "Make a session that goes on from another.",
     },
+    "Sync": {
+        "clone": "Make a store from what a remote has.",
+        "remote": "Name the stores that this one syncs with.",
+        "fetch": "Look what a remote has, and move no session here.",
+        "pull": "Take what a remote has.",
+        "push": "Send sessions to a remote.",
+        "sync": "Pull, then push.",
+        "bundle": "Write sessions to one file, for a machine without a network.",
+    },
 }
 
 

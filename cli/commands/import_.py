@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from gitsession import FORMATS, ImportFailure, ImportResult, UnknownTranscript, import_transcripts
+from gitsession import FORMATS, ImportFailure, ImportResult, UnknownTranscript, import_bundle, import_transcripts
 
-from .. import options
+from .. import options, syncing
 from ..errors import exit_code
 from ..output import note, progress_bar, write, write_json
 from ..text import count, one_line, pad
@@ -61,9 +61,18 @@ def command(settings: options.Settings, paths: tuple[Path, ...], name: str | Non
     What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
     that you gave, and not where it only lies in a directory.
 
+    A PATH that ends in .bundle is what `gitsession bundle` wrote; its sessions are taken, and printed, as by `pull`.
+
     With --json each file is an object: path, session, format, new_commits, branch_created, problems (each with line
     and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished; or path, skipped.
     """
+    bundles = [path for path in paths if path.suffix == ".bundle" and path.is_file()]
+    for path in bundles:
+        with syncing.reported(as_json=settings.json) as tell:
+            tell(import_bundle(settings.make(), path, progress=syncing.progress()))
+    if bundles and len(bundles) == len(paths):
+        return
+    paths = tuple(path for path in paths if path not in bundles)
     tally = Tally()
     try:
         for done in _imported(settings, paths, name):

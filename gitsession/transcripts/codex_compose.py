@@ -13,7 +13,8 @@ from typing import Any
 
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import Composed, Draft, Record
-from gitsession.transcripts.codex_records import is_bare, is_bare_header
+from gitsession.transcripts.codex_records import event, is_bare, is_bare_header, is_injected, item
+from gitsession.transcripts.codex_records import words as spoken
 from gitsession.transcripts.composing import (
     derived_uuid,
     encoded_image,
@@ -48,6 +49,8 @@ class _Lines:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._first = next((record for record in draft.records if isinstance(record.value, dict)), None)
+        # Where no event tells what was typed, as in early rollouts, the fork must: it will have events.
+        self._told = any(text(event(record.value), "type") == "user_message" for record in draft.records)
         self._ordinal: int | None = None
         self._put: list[tuple[str, list[dict[str, Any]]]] = []  # the items of each entry
         self._turn = ""
@@ -91,26 +94,31 @@ class _Lines:
         value = record.value
         if not isinstance(value, dict) or is_bare_header(value) or "record_type" in value:
             return
-        if is_bare(value):
-            stamp = record.timestamp or self._draft.meta.created_at
-            yield self._line("response_item", value, milliseconds(stamp))
-            return
         if self._ordinal is not None and (number := integer(value, "ordinal")) is not None:
             self._ordinal = max(self._ordinal, number + 1)
-        copy = verbatim(record)
+        at = milliseconds(record.timestamp or self._draft.meta.created_at)
+        copy = self._line("response_item", value, at) if is_bare(value) else verbatim(record)
         if copy is not None:
             yield copy
+        found = item(value)
+        said = spoken(found.get("content")) if text(found, "role") == "user" else ""
+        if said and not self._told and not is_injected(said):
+            yield self._prompt(said, at)
 
     def _line(self, kind: str, payload: dict[str, Any], at: str, **beside: Any) -> bytes:
         envelope: dict[str, Any] = {"timestamp": at}
         if self._ordinal is not None:
             envelope["ordinal"] = self._ordinal
             self._ordinal += 1
-        beside = {key: value for key, value in beside.items() if value}
+        beside = {key: value for key, value in beside.items() if value is not None}
         return line({**envelope, "type": kind, "payload": payload, **beside})
 
-    def _event(self, kind: str, at: str, *, model: str = "", **fields: Any) -> bytes:
+    def _event(self, kind: str, at: str, *, model: str | None = None, **fields: Any) -> bytes:
         return self._line("event_msg", {"type": kind, **fields}, at, model=model)
+
+    def _prompt(self, said: str, at: str) -> bytes:
+        shown: dict[str, Any] = {"images": [], "local_images": [], "text_elements": []}
+        return self._event("user_message", at, message=said, **shown)
 
     def _end_turn(self, at: str) -> Iterator[bytes]:
         if self._turn:
@@ -120,7 +128,9 @@ class _Lines:
     def _message(self, entry: MessageEntry, at: str) -> Iterator[bytes]:
         put: list[dict[str, Any]] = []
         for message in normal_messages(entry.message):
-            model, failed = text(message, "model"), message.get("is_error") is True
+            # An empty model says that it is not known; without it, it would be that of the turn before.
+            model = text(message, "model") if message["role"] == "assistant" else None
+            failed = True if message.get("is_error") is True else None
             if is_notice(message):
                 continue
             made = _items(message)

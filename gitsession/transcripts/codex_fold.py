@@ -164,8 +164,8 @@ def _models(records: Sequence[Record]) -> list[str]:
     for record in records:
         if text(record.value, "type") == "turn_context":
             model = text(mapping(record.value, "payload"), "model") or model
-        beside = text(record.value, "model") if mapping(record.value, "payload") else ""
-        found.append(beside or model)
+        beside = record.value.get("model") if mapping(record.value, "payload") else None
+        found.append(beside if isinstance(beside, str) else model)
     return found
 
 

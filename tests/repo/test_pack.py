@@ -46,9 +46,10 @@ class TestAFullDisk:
         limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, most))
         try:
-            made = [git_object("blob", random.Random(number).randbytes(9_000)) for number in range(20)]
+            for number in range(5):
+                writer.add(git_object("blob", random.Random(number).randbytes(9_000)))
             with pytest.raises(Unavailable, match="cannot write to the store"):
-                any(map(writer.add, made))
+                writer.add(git_object("blob", random.Random(9).randbytes(90_000)))
             writer.close()
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
