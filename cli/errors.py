@@ -12,18 +12,27 @@ from typing import Any
 import click
 
 from gitsession import (
+    AccessDenied,
     AmbiguousName,
     Corrupt,
+    Diverged,
+    GitNotFound,
     InvalidCommit,
+    InvalidRemote,
     InvalidSessionId,
     NotAStore,
     NotImported,
     ParentConflict,
+    RemoteExists,
+    RemoteNotFound,
+    RemoteUnavailable,
     RevisionNotFound,
     SessionError,
     SessionExists,
     SessionNotFound,
     StoreBusy,
+    SyncRefused,
+    TranscriptExists,
     Unavailable,
     UnknownTranscript,
     UnsupportedFormat,
@@ -47,13 +56,6 @@ class InvalidInput(SessionError):
         self.line = line
         self.column = column
         self.reason = reason
-
-
-class GitNotFound(SessionError):
-    """There is no git to run."""
-
-    def __init__(self) -> None:
-        super().__init__("git is not installed, or not on the PATH; all other commands work without it")
 
 
 class NothingToImport(SessionError):
@@ -85,7 +87,6 @@ class MissingExtra(SessionError):
 EXIT_CODES: Mapping[type[Exception], int] = {
     SessionError: 1,
     OSError: 1,
-    GitNotFound: 1,
     MissingExtra: 1,
     click.ClickException: 2,
     NotAStore: 3,
@@ -104,10 +105,19 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     UnknownTranscript: 15,
     NothingToImport: 15,
     NotImported: 16,
+    TranscriptExists: 17,
+    RemoteUnavailable: 20,
+    AccessDenied: 21,
+    SyncRefused: 22,
+    Diverged: 23,
+    RemoteNotFound: 24,
+    RemoteExists: 25,
+    InvalidRemote: 26,
+    GitNotFound: 27,
 }
 
 # What `scan` ends with when it found any: no error, but a script wants to know.
-SECRETS_FOUND = 17
+SECRETS_FOUND = 18
 
 REPORTED: tuple[type[Exception], ...] = (SessionError, OSError, click.ClickException)
 
@@ -157,5 +167,8 @@ def _attributes(error: Exception) -> dict[str, Any]:
             return {}
         case OSError():
             return {"errno": error.errno, "path": error.filename}
+        case SyncRefused():
+            # The results stand on stdout, one a line.
+            return {"remote": error.remote, "refused": error.refused}
         case _:
             return vars(error)

@@ -33,7 +33,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "show": "Show the conversation of a session.",
         "log": "List the commits of a session, the latest first.",
         "diff": "Compare two sessions.",
-        "export": "Write a session to stdout.",
+        "export": "Write a session to stdout, or to where an agent can resume it.",
     },
     "Write": {
         "import": "Import transcripts of coding agents.",
@@ -43,6 +43,15 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "new": "Make a new, empty session.",
         "append": "Add messages to a session.",
         "fork": "Make a session that goes on from another.",
+    },
+    "Sync": {
+        "clone": "Make a store from what a remote has.",
+        "remote": "Name the stores that this one syncs with.",
+        "fetch": "Look what a remote has, and move no session here.",
+        "pull": "Take what a remote has.",
+        "push": "Send sessions to a remote.",
+        "sync": "Pull, then push.",
+        "bundle": "Write sessions to one file, for a machine without a network.",
     },
 }
 

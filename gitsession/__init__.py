@@ -11,22 +11,32 @@ One branch a session, one git commit a session commit. `Store` is where to begin
 
 from gitsession.aio import AsyncSessionStore, AsyncStore
 from gitsession.errors import (
+    AccessDenied,
     AmbiguousName,
     Corrupt,
+    Diverged,
+    GitNotFound,
     InvalidCommit,
+    InvalidRemote,
     InvalidSessionId,
     NotAStore,
     NotImported,
     ParentConflict,
+    RemoteExists,
+    RemoteNotFound,
+    RemoteUnavailable,
     RevisionNotFound,
     SessionError,
     SessionExists,
     SessionNotFound,
     StoreBusy,
+    SyncRefused,
+    TranscriptExists,
     Unavailable,
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
 from gitsession.finding import Finding
 from gitsession.importer import import_transcripts
 from gitsession.model import (
@@ -47,7 +57,18 @@ from gitsession.results import FoundSecret, ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
 from gitsession.scan import StoredSecret, scan
 from gitsession.session_store import SessionStore
+from gitsession.sides import OtherSide
 from gitsession.store import BrokenSession, SessionInfo, Store
+from gitsession.sync.bundles import import_bundle, is_bundle, write_bundle
+from gitsession.sync.cloning import clone
+from gitsession.sync.fetching import fetch
+from gitsession.sync.listing import RemoteSession, remote_sessions
+from gitsession.sync.pulling import pull
+from gitsession.sync.pushing import push
+from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
+from gitsession.sync.remotes import Remote, add_remote, remotes, remove_remote
+from gitsession.sync.results import SyncResult
+from gitsession.sync.syncing import sync
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.base import Format
 from gitsession.verify import verify
@@ -55,6 +76,8 @@ from gitsession.view import Part, View, readable, view
 
 __all__ = [
     "FORMATS",
+    "RESUMABLE",
+    "AccessDenied",
     "AmbiguousName",
     "AsyncSessionStore",
     "AsyncStore",
@@ -62,12 +85,16 @@ __all__ = [
     "CompactionEntry",
     "Corrupt",
     "Diff",
+    "Diverged",
+    "Export",
     "Finding",
     "Format",
     "FoundSecret",
+    "GitNotFound",
     "ImportFailure",
     "ImportResult",
     "InvalidCommit",
+    "InvalidRemote",
     "InvalidSessionId",
     "LogEntry",
     "Message",
@@ -75,9 +102,16 @@ __all__ = [
     "Messages",
     "NotAStore",
     "NotImported",
+    "OtherSide",
     "ParentConflict",
     "Part",
     "Problem",
+    "Remote",
+    "RemoteExists",
+    "RemoteNotFound",
+    "RemoteSession",
+    "RemoteSessionStore",
+    "RemoteUnavailable",
     "Repair",
     "RevisionNotFound",
     "Session",
@@ -92,18 +126,36 @@ __all__ = [
     "Store",
     "StoreBusy",
     "StoredSecret",
+    "SyncRefused",
+    "SyncResult",
+    "TranscriptExists",
     "Unavailable",
     "UnknownEntry",
     "UnknownTranscript",
     "UnsupportedFormat",
     "View",
+    "add_remote",
     "apply_repair",
+    "bind_remote",
     "build_context",
+    "clone",
+    "export_transcript",
+    "fetch",
+    "import_bundle",
     "import_transcripts",
+    "install_transcript",
+    "is_bundle",
     "new_commit",
     "plan_repair",
+    "pull",
+    "push",
     "readable",
+    "remote_sessions",
+    "remotes",
+    "remove_remote",
     "scan",
+    "sync",
     "verify",
     "view",
+    "write_bundle",
 ]

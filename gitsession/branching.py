@@ -90,6 +90,10 @@ class Branches:
         # Without a branch of its own the session is made anew, whatever lines of it are still there.
         return taken and self.session_id in self._taken
 
+    def held(self) -> Iterator[tuple[State, list[Delta]]]:
+        """Yields the branches, the session's own first, and what each holds."""
+        return ((branch.state, branch.deltas) for branch in self._branches)
+
     def stored(self, number: int) -> State | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""
         return next((branch.state for branch in self._branches if branch.matched == number), None)

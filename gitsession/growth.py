@@ -1,6 +1,6 @@
 """How one transcript grows its session: what is stored is found again, what is new becomes commits, in memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -17,6 +17,7 @@ from gitsession.results import FoundSecret, ImportResult, Problem
 from gitsession.revisions import resolve
 from gitsession.secret_rules import VERSION
 from gitsession.secret_scan import Secret, find_secrets, redacted
+from gitsession.states import Plan, plan
 from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.stored import encode_record
@@ -56,10 +57,12 @@ class Growth:
         self._records: list[Record] = []
         self._oids: list[str | None] = []
         self._base: Base | None = None
+        self._plan: Plan | None = None
         self._state: State | None = None
         self._expected: str | None = None
         self._problems: list[Problem] = []
         self._secrets: list[FoundSecret] = []
+        self._taken_out: list[list[Secret]] = []
         self._new = 0
         self._lines: set[str] = set()
 
@@ -68,13 +71,23 @@ class Growth:
         """The branch that holds the records so far."""
         return branch_of(self._holder())
 
+    def clean(self, record: Record) -> Record:
+        """Takes the secrets out of the next record, if that is to be done; all records pass here before `add`."""
+        if not self._redacts:
+            return record
+        cleaned, secrets = without_secrets(record)
+        self._taken_out.append(secrets)
+        return cleaned
+
+    def expect(self, records: Sequence[Record]) -> None:
+        """Is told all the records of a transcript that is written anew, before the first of them is added."""
+        self._plan = plan(self._branches, self._format.name, self._format.growth(records[0]), records)
+
     def add(self, record: Record) -> Objects:
         """Takes the next record, and yields the objects of its commit if it is new."""
         number = len(self._records)
-        secrets: list[Secret] = []
-        if self._redacts:
-            record, secrets = without_secrets(record)
-        commit_id = self._ids.take(number, record)
+        planned = None if self._plan is None else self._plan.places[number]
+        commit_id = self._ids.take(number, record) if planned is None else planned.commit_id
         content = encode_record(self._format.name, commit_id, record) + b"\n"
         blob = object_id("blob", content)
         self._header = dict(self._format.learn(self._header, record))
@@ -82,14 +95,19 @@ class Growth:
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
-        if self._base is None:
+        if planned is not None and planned.delta is not None:
+            self._oids.append(None)
+            return
+        if self._base is None and self._plan is not None:
+            self._base = self._plan.base
+            self._state, self._expected = self._base.state, self._base.expected
+        elif self._base is None:
             if stored:
                 self._oids.append(None)
                 return
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
-        if not self._redacts:
-            secrets = find_secrets(record.raw)
+        secrets = self._taken_out[number] if self._redacts else find_secrets(record.raw)
         self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp)
@@ -157,8 +175,9 @@ class Growth:
         )
 
     def _holder(self) -> str:
-        if self._base is not None:
-            return self._base.session_id
+        base = self._base if self._plan is None else self._plan.base
+        if base is not None:
+            return base.session_id
         stored = self._branches.stored(len(self._records))
         return self._session_id if stored is None else stored.session_id
 
@@ -167,8 +186,9 @@ class Growth:
         if self._oids[place] is None:
             # What was stored before is found where it was: the branch that goes on from there need not exist yet.
             base = None if self._base is None else self._base.state
+            number = place if self._plan is None else self._plan.places[place].delta
             try:
-                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{place}")
+                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}")
             except RevisionNotFound:
                 return None
             self._oids[place] = stored.oid

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -69,9 +70,10 @@ class TestEveryFixture:
 
     def test_gives_the_same_commits_wherever_it_lies(self, store: Store, path: Path, tmp_path: Path) -> None:
         take(store, path)
+        # With the files beside it, of which some transcripts consist.
+        top = path.relative_to(FIXTURES).parts[0]
+        shutil.copytree(FIXTURES / top, tmp_path / "elsewhere" / top)
         copy = tmp_path / "elsewhere" / path.relative_to(FIXTURES)
-        copy.parent.mkdir(parents=True)
-        copy.write_bytes(path.read_bytes())
         other = new_store(tmp_path / "other.git")
         # What was imported before must not matter either.
         take(other, FIXTURES / "claude-code" / "simple.jsonl")

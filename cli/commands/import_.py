@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from gitsession import FORMATS, ImportFailure, ImportResult, import_transcripts
+from gitsession import FORMATS, ImportFailure, ImportResult, import_bundle, import_transcripts
 
-from .. import options
+from .. import options, syncing
 from ..errors import NothingToImport
 from ..hooks import import_for_hook
 from ..import_report import Tally
@@ -44,6 +44,8 @@ def command(
     What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
     that you gave, and not where it only lies in a directory.
 
+    A PATH that ends in .bundle is what `gitsession bundle` wrote; its sessions are taken, and printed, as by `pull`.
+
     API keys, tokens, private keys and passwords in addresses are counted, with a warning, and stored. With --redact
     they are not: `[redacted:KIND]` stands in place of each, and goes on to for such a session, also without --redact.
 
@@ -57,6 +59,13 @@ def command(
     if hook is not None:
         import_for_hook(settings, hook, [*map(str, paths)], redact=redact)
         return
+    bundles = [path for path in paths if path.suffix == ".bundle" and path.is_file()]
+    for path in bundles:
+        with syncing.reported(as_json=settings.json) as tell:
+            tell(import_bundle(settings.make(), path, progress=syncing.progress()))
+    if bundles and len(bundles) == len(paths):
+        return
+    paths = tuple(path for path in paths if path not in bundles)
     tally = Tally(paths, quiet=not paths)
     try:
         for done in _imported(settings, paths or _places(settings), name, redact=redact):

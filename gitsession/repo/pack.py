@@ -47,7 +47,8 @@ class PackWriter:
 
     def close(self) -> None:
         """Removes the temporary files; what was stored stays under its own name."""
-        self._file.close()
+        with suppress(OSError):  # a full disk does not take what is still in memory, which is thrown away anyway
+            self._file.close()
         for path in (self._temporary, self._temporary_index):
             with suppress(OSError):
                 path.unlink()

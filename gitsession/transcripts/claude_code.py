@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.claude_chain import Tree
+from gitsession.transcripts.claude_compose import compose
 from gitsession.transcripts.claude_fold import fold
 from gitsession.transcripts.claude_records import CHAIN, KINDS, describe, outline, prompt, show
 from gitsession.transcripts.fields import changed, mapping, one_line, text
@@ -111,4 +112,5 @@ CLAUDE_CODE = Format(
     write=records.join,
     outline=outline,
     places=("${CLAUDE_CONFIG_DIR:-~/.claude}/projects",),
+    compose=compose,
 )
