@@ -117,7 +117,7 @@ EXIT_CODES: Mapping[type[Exception], int] = {
 }
 
 # What `scan` ends with when it found any: no error, but a script wants to know.
-SECRETS_FOUND = 17
+SECRETS_FOUND = 18
 
 REPORTED: tuple[type[Exception], ...] = (SessionError, OSError, click.ClickException)
 

@@ -62,6 +62,7 @@ class Growth:
         self._expected: str | None = None
         self._problems: list[Problem] = []
         self._secrets: list[FoundSecret] = []
+        self._taken_out: list[list[Secret]] = []
         self._new = 0
         self._lines: set[str] = set()
 
@@ -70,7 +71,15 @@ class Growth:
         """The branch that holds the records so far."""
         return branch_of(self._holder())
 
-    def expect(self, read: Sequence[Record]) -> None:
+    def clean(self, record: Record) -> Record:
+        """Takes the secrets out of the next record, if that is to be done; all records pass here before `add`."""
+        if not self._redacts:
+            return record
+        cleaned, secrets = without_secrets(record)
+        self._taken_out.append(secrets)
+        return cleaned
+
+    def expect(self, records: Sequence[Record]) -> None:
         """Is told all the records of a transcript that is written anew, before the first of them is added."""
         expected = [without_secrets(record)[0] for record in read] if self._redacts else read
         self._plan = plan(self._branches, self._format.name, self._format.growth(expected[0]), expected)
@@ -78,9 +87,6 @@ class Growth:
     def add(self, record: Record) -> Objects:
         """Takes the next record, and yields the objects of its commit if it is new."""
         number = len(self._records)
-        secrets: list[Secret] = []
-        if self._redacts:
-            record, secrets = without_secrets(record)
         planned = None if self._plan is None else self._plan.places[number]
         commit_id = self._ids.take(number, record) if planned is None else planned.commit_id
         content = encode_record(self._format.name, commit_id, record) + b"\n"
@@ -102,8 +108,7 @@ class Growth:
                 return
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
-        if not self._redacts:
-            secrets = find_secrets(record.raw)
+        secrets = self._taken_out[number] if self._redacts else find_secrets(record.raw)
         self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp)

@@ -14,7 +14,7 @@ there is none.
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -42,23 +42,35 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the file system says of a file, and when it was asked.
+    """What the file system says of a transcript's files, and when it was asked.
 
     Attributes:
-        path: The file, absolute.
-        state: Size, modification time, change time (both in ns) and inode.
-        racy: Whether a further change might not show in them.
+        path: The first of them, absolute.
+        state: Of one file the size, the modification and change times (in ns) and the inode; of several all that, and
+            their paths, as a digest.
+        size: How many bytes they have.
+        racy: Whether a further change might not show in the state.
     """
 
     path: str
-    state: list[int]
+    state: list[int] | str
+    size: int
     racy: bool
 
     @classmethod
-    def at(cls, path: Path, stat: os.stat_result) -> "Look":
-        """Returns what a stat that was made just now says of a path."""
-        state = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
-        return cls(os.path.abspath(path), state, time.time_ns() - max(state[1:3]) < _RACY_NS)  # noqa: PTH100  # no links
+    def at(cls, paths: Sequence[Path]) -> "Look":
+        """Returns what is said of files now.
+
+        Raises:
+            OSError: One of them is not there, or cannot be asked about.
+        """
+        stats = [path.stat() for path in paths]
+        now = time.time_ns()
+        states = [[stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino] for stat in stats]
+        racy = any(now - max(state[1:3]) < _RACY_NS for state in states)
+        path = os.path.abspath(paths[0])  # noqa: PTH100  # a link stays one
+        whole = sha256(repr([*map(str, paths), states]).encode("utf-8", "surrogateescape")).hexdigest()
+        return cls(path, states[0] if len(states) == 1 else whole, sum(stat.st_size for stat in stats), racy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,14 @@ class ImportCache:
         self._entries: dict[str, dict[str, Any]] | None = None
         self._new: list[dict[str, Any]] = []
         self._lines = 0
+
+    def format_of(self, path: Path) -> str | None:
+        """Returns the format that a file had when it was imported the last time; None if that is not known."""
+        if self._entries is None:
+            self._entries = self._read()
+        entry = self._entries.get(os.path.abspath(path))  # noqa: PTH100  # as above
+        name = entry.get("format") if entry else None
+        return name if isinstance(name, str) else None
 
     def find(self, path: Path, look: Look, asked: Asked) -> Known | None:
         """Returns what is known of a file; None if it has to be read. The caller compares the branches."""

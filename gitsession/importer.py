@@ -6,10 +6,10 @@ them there. FORMAT.md, "Imported transcripts", is the rule.
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO, Self
 
 from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
@@ -91,6 +91,11 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
         yield ImportFailure(path, UnknownTranscript(str(path), "holds no transcript of a format that is known here"))
 
 
+def _look(path: Path, bundled: tuple[PurePath, Sequence[PurePath]] | None) -> Look:
+    """Returns what a transcript looks like now that is one file, or many."""
+    return Look.at([path] if bundled is None else [path, *map(Path, bundled[1])])
+
+
 def _may_be_read(path: Path) -> bool:
     """Tells whether a path is a file: to open a pipe or a socket could take for ever."""
     try:
@@ -130,9 +135,9 @@ class _Import:
 
     def __init__(self, store: Store, progress: Callable[[int], None], *, redact: bool) -> None:
         self.taken = 0
-        self.belonging: set[Path] = set()  # the files of transcripts that consist of many
         self._redact = redact
         self._cache = ImportCache(store.path / OWN_DIRECTORY)
+        self.belonging: set[Path] = set()  # the files of transcripts that consist of many
         self._store = store
         self._progress = progress
         self._batch = GrowingBatch(store.repository.objects)
@@ -154,7 +159,7 @@ class _Import:
             yield known
             return
         try:
-            look: Look | None = Look.at(source.path, source.path.stat())
+            before = Look.at([source.path])
             with open_transcript(source.path) as stream:
                 head = stream.read(HEAD_BYTES)
                 found = source.chosen or recognise(head, plain_name(source.path).name)
@@ -165,7 +170,9 @@ class _Import:
                 bundled = found.bundle(source.path, listing)
                 if bundled is not None:
                     self.belonging.update(Path(path) for path in bundled[1])
-                    look = None  # it tells of one file, and there are more
+                look: Look | None = before if bundled is None else _look(source.path, bundled)
+                if Look.at([source.path]).state != before.state:
+                    look = None  # another file has its name now than the one that is open
                 yield from self._build(source, found, whole(source.path, bundled, stream), look)
         except OSError as error:
             yield _unreadable(source.path, error)
@@ -217,9 +224,13 @@ class _Import:
 
     def _unchanged(self, source: _Source) -> ImportResult | None:
         """Returns what an import of a file would say that did not change since the last one; None if it may have."""
+        found = FORMATS.get(self._cache.format_of(source.path) or "")
+        if found is None:
+            return None
         try:
-            now = source.path.stat()
-            known = self._cache.find(source.path, Look.at(source.path, now), self._asked(source))
+            bundled = found.bundle(source.path, listing)
+            look = _look(source.path, bundled)
+            known = self._cache.find(source.path, look, self._asked(source))
             if known is None:
                 return None
             refs = self._store.repository.refs
@@ -227,7 +238,9 @@ class _Import:
                 return None
         except (OSError, SessionError):
             return None  # reading it will tell
-        self._progress(now.st_size)
+        if bundled is not None:
+            self.belonging.update(map(Path, bundled[1]))
+        self._progress(look.size)
         return known.result
 
     def _build(
@@ -244,7 +257,7 @@ class _Import:
             yield from self.flush()
         growth = Growth(self._store.reader, found, plain_name(source.path), first, redact=self._redact)
         told = 0
-        records = chain([first], records)
+        records = map(growth.clean, chain([first], records))
         if found.growth(first) != "log":
             # What became of its beginning shows only at its end.
             read = list(records)
@@ -270,7 +283,7 @@ class _Import:
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
         result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
         # It is remembered only if it looks like what was read.
-        if look is not None and Look.at(source.path, source.path.stat()).state != look.state:
+        if look is not None and _look(source.path, found.bundle(source.path, listing)).state != look.state:
             look = None
         self._pending.append(_Pending(source, result, growth.branch, look, growth.refs() | dict(lines)))
 

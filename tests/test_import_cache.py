@@ -45,7 +45,7 @@ def entries(store: Store) -> list[dict[str, Any]]:
 
 def plant(store: Store, **news: Any) -> None:
     """Makes the cache say something that no file says, so that it shows whether it was asked."""
-    (entry,) = entries(store)
+    *_, entry = entries(store)
     cache_of(store).write_text(json.dumps({**entry, "session": "planted", **news}) + "\n")
 
 
@@ -172,6 +172,21 @@ def test_a_cache_that_cannot_be_written_is_done_without(store: Store, transcript
     take(store, transcript)
     (again,) = take(store, transcript)
     assert again.new_commits == 0
+
+
+def test_a_transcript_of_many_files_is_read_when_one_of_them_changed(store: Store, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FIXTURES.parent / "opencode" / "storage", tmp_path / "storage"))
+    (session,) = (folder / "session").rglob("*.json")
+    (first,) = take(store, session)
+    assert first.new_commits > 2
+    plant(store)
+    assert take(store, session)[0].session == "planted"
+    part = max((folder / "part").rglob("*.json"))
+    part.write_text(part.read_text() + "\n")
+    assert take(store, session)[0].session == first.session
+    plant(store)
+    shutil.copy(part, part.with_name("prt_zzz.json"))
+    assert take(store, session)[0].session == first.session
 
 
 def test_imports_at_the_same_time_lose_nothing_of_it(store: Store, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def command(settings: options.Settings, sessions: tuple[str, ...]) -> None:
     or in those that are named. Prints where each stands and what kind it is, never the secret itself. A secret that was
     stored is no secret any more: revoke it where it was issued. `gitsession import --redact` leaves them out.
 
-    The exit code is 17 if anything was found. With --json each is an object: session, delta, commit_id, place, kind.
+    The exit code is 18 if anything was found. With --json each is an object: session, delta, commit_id, place, kind.
     """
     store = settings.open()
     found = [*scan(store, [store.find(name) for name in sessions] or None)]

@@ -90,7 +90,7 @@ def test_redact_leaves_it_out_and_counts_it(gitsession: Run, home: Path) -> None
 def test_a_scan_shows_where_and_never_what(gitsession: Run, home: Path) -> None:
     put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello", f"key {SECRETS['github-pat']}")
     gitsession("import")
-    expected = Result(17, "s1 #1 1: record.message.content[0].text  github-pat\n1 secret found\n", "")
+    expected = Result(18, "s1 #1 1: record.message.content[0].text  github-pat\n1 secret found\n", "")
     assert gitsession("scan") == expected
     assert gitsession("scan", "s1") == expected
     assert gitsession("scan", "--json").values == [
