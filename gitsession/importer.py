@@ -78,6 +78,8 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
         directories.sort()
         for name in sorted(without_compressed_copies(names)):
             file = Path(directory, name)
+            if file in run.belonging:
+                continue
             for done in run.take(_Source(file, chosen)) if _may_be_read(file) else ():
                 if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript) and done.path == file:
                     unknown.append(done)

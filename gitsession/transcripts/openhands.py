@@ -9,6 +9,7 @@ Events are in order. A condensation is a compaction that keeps what follows the 
 
 import io
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -26,9 +27,13 @@ from gitsession.view import View
 
 _PATHS = ((), ("history",), ("trajectory",), ("events",))
 _STATE = "base_state.json"
+# The file of one event belongs to the folder of its conversation.
+_EVENT_FILE = re.compile(r"event-\d+-.*\.json", re.DOTALL)
 
 
-def _recognise(head: bytes, _name: str) -> bool:
+def _recognise(head: bytes, name: str) -> bool:
+    if _EVENT_FILE.fullmatch(name):
+        return False
     if document.is_document(head, _PATHS):
         found = list(itertools.islice(document.read(head, _PATHS, _describe), 1, 3))
         return bool(found) and is_event(found[0].value)

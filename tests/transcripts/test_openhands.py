@@ -6,7 +6,7 @@ import pytest
 from folded import assistant, call, conversation, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
-from gitsession.transcripts import FORMATS
+from gitsession.transcripts import FORMATS, recognise
 
 OPENHANDS = FORMATS["openhands"]
 DIRECTORY = FIXTURES / "openhands"
@@ -53,6 +53,11 @@ def test_the_events_of_the_sdk_lie_in_files() -> None:
         ("The log shows a panic.", "events:event-00002-e2.json"),
         assistant("It panics at the start.", reasoning="Clear."),
     ]
+
+
+def test_the_file_of_one_event_is_no_transcript() -> None:
+    path = next((STATE.parent / "events").iterdir())
+    assert recognise(path.read_bytes(), path.name) is None
 
 
 def test_the_header_tells_conversation_and_directory() -> None:
