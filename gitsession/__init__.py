@@ -53,8 +53,9 @@ from gitsession.model import (
     new_commit,
 )
 from gitsession.repair import Repair, apply_repair, plan_repair
-from gitsession.results import ImportFailure, ImportResult, Problem
+from gitsession.results import FoundSecret, ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
+from gitsession.scan import StoredSecret, scan
 from gitsession.session_store import SessionStore
 from gitsession.sides import OtherSide
 from gitsession.store import BrokenSession, SessionInfo, Store
@@ -88,6 +89,7 @@ __all__ = [
     "Export",
     "Finding",
     "Format",
+    "FoundSecret",
     "GitNotFound",
     "ImportFailure",
     "ImportResult",
@@ -123,6 +125,7 @@ __all__ = [
     "SessionStore",
     "Store",
     "StoreBusy",
+    "StoredSecret",
     "SyncRefused",
     "SyncResult",
     "TranscriptExists",
@@ -150,6 +153,7 @@ __all__ = [
     "remote_sessions",
     "remotes",
     "remove_remote",
+    "scan",
     "sync",
     "verify",
     "view",

@@ -21,6 +21,8 @@ RESULT_KEYS = [
     "abandoned",
     "rewritten_from",
     "unfinished",
+    "secrets",
+    "redacted",
 ]
 
 
