@@ -299,4 +299,4 @@ def _looks_like(head: bytes) -> str:
         return "is empty"
     if b"\0" in head[:1024]:
         return "is a binary file, and no transcript"
-    return "is no transcript of a format that is known here; `gitsession import --help` lists them"
+    return "is no transcript of a format that is known here; see `gitsession formats`"
