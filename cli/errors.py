@@ -6,7 +6,7 @@ A line says what is wrong and what to do. With `--json` it is an object: `error`
 
 import errno
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -58,11 +58,36 @@ class InvalidInput(SessionError):
         self.reason = reason
 
 
+class NothingToImport(SessionError):
+    """No agent left files where agents keep them.
+
+    Attributes:
+        places: Where was looked.
+    """
+
+    def __init__(self, places: Sequence[str]) -> None:
+        super().__init__(f"no agent has left files here; looked in {', '.join(places)}; name a PATH to import it")
+        self.places = [*places]
+
+
+class MissingExtra(SessionError):
+    """A command needs a package that was not installed with gitsession.
+
+    Attributes:
+        extra: The name of the extra that brings it.
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs a package that is not installed; `pip install 'gitsession[{extra}]'` brings it")
+        self.extra = extra
+
+
 # The exit codes, which the README lists. A class has that of the nearest class above it that stands here. 0 is
 # success, 130 an interrupt, 141 a closed pipe.
 EXIT_CODES: Mapping[type[Exception], int] = {
     SessionError: 1,
     OSError: 1,
+    MissingExtra: 1,
     click.ClickException: 2,
     NotAStore: 3,
     UnsupportedFormat: 4,
@@ -78,6 +103,7 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     Unavailable: 13,
     StoreBusy: 14,
     UnknownTranscript: 15,
+    NothingToImport: 15,
     NotImported: 16,
     TranscriptExists: 17,
     RemoteUnavailable: 20,
@@ -89,6 +115,9 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     InvalidRemote: 26,
     GitNotFound: 27,
 }
+
+# What `scan` ends with when it found any: no error, but a script wants to know.
+SECRETS_FOUND = 18
 
 REPORTED: tuple[type[Exception], ...] = (SessionError, OSError, click.ClickException)
 

@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "git": "Run git on the store.",
         "verify": "Check everything that is stored.",
         "repair": "Set damaged sessions to their last good commit.",
+        "scan": "Look for secrets in what is stored.",
     },
     "Read": {
         "list": "List the sessions, the latest first.",
@@ -36,6 +37,9 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Write": {
         "import": "Import transcripts of coding agents.",
+        "watch": "Import what agents write, as they write it.",
+        "hook": "Print what makes an agent import its own sessions.",
+        "formats": "List the transcript formats, and where each agent keeps its files.",
         "new": "Make a new, empty session.",
         "append": "Add messages to a session.",
         "fork": "Make a session that goes on from another.",

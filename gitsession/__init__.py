@@ -53,8 +53,9 @@ from gitsession.model import (
     new_commit,
 )
 from gitsession.repair import Repair, apply_repair, plan_repair
-from gitsession.results import ImportFailure, ImportResult, Problem
+from gitsession.results import FoundSecret, ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
+from gitsession.scan import StoredSecret, scan
 from gitsession.session_store import SessionStore
 from gitsession.sides import OtherSide
 from gitsession.store import BrokenSession, SessionInfo, Store
@@ -89,6 +90,7 @@ __all__ = [
     "Export",
     "Finding",
     "Format",
+    "FoundSecret",
     "GitNotFound",
     "ImportFailure",
     "ImportResult",
@@ -124,6 +126,7 @@ __all__ = [
     "SessionStore",
     "Store",
     "StoreBusy",
+    "StoredSecret",
     "SyncRefused",
     "SyncResult",
     "TranscriptExists",
@@ -151,6 +154,7 @@ __all__ = [
     "remote_sessions",
     "remotes",
     "remove_remote",
+    "scan",
     "sync",
     "verify",
     "view",

@@ -10,6 +10,9 @@ from gitsession.reading import Reader, State
 from gitsession.revisions import resolve
 from gitsession.tree import Delta, deltas_of
 
+# The field of a header that says by which rules secrets were taken out.
+REDACTED = "redacted"
+
 
 @dataclass(slots=True)
 class _Branch:
@@ -71,6 +74,11 @@ class Branches:
     def _add(self, state: State) -> None:
         self._taken.add(state.session_id)
         self._branches.append(_Branch(state, list(deltas_of(self.reader.objects, state.tree))))
+
+    @property
+    def redacted(self) -> bool:
+        """Whether secrets are taken out of what is imported into the session, because they were once."""
+        return any(REDACTED in branch.state.meta.extra for branch in self._branches)
 
     def take(self, number: int, encoded_id: str, blob: str) -> bool:
         """Tells whether record `number` of the file is stored: whether a branch that repeated it so far goes on so."""

@@ -181,8 +181,9 @@ class _Stored:
     def store(self) -> None:
         """Does nothing."""
 
-    def restore(self) -> None:
-        """Does nothing."""
+    def restore(self) -> bool:
+        """Does nothing; returns that nothing was gone."""
+        return False
 
 
 def _heads(store: Store, wanted: dict[str, str]) -> dict[str, str | SessionError]:

@@ -150,5 +150,5 @@ AIDER = Format(
     abandoned=none_abandoned,
     write=records.join,
     outline=bare,
-    places=(),
+    places=("${AIDER_CHAT_HISTORY_FILE:-.aider.chat.history.md}",),
 )

@@ -135,10 +135,9 @@ class Format:
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories: the directory that holds them all, and their paths, the recognised one first. Such
             a transcript is read as a `bundle`. None for a transcript that is one file.
-        places: Where the agent keeps its transcripts; `~` is the user's home.
-
-
-        places: Where the agent keeps its transcripts.
+        places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
+            home directory, and `${NAME:-…}` the environment variable that moves a directory, with what holds without
+            it. Whoever uses them reads the environment; this package does not.
         compose: Makes a transcript that the agent can resume, as its own fork would: the records verbatim but for
             what must be new in a fork, then the entries as records of the agent's kind. Nothing in it may come from a
             clock or from chance: times are those of the session, ids are derived from the draft's. None for a format

@@ -111,6 +111,6 @@ CLAUDE_CODE = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=outline,
-    places=("~/.claude/projects",),
+    places=("${CLAUDE_CONFIG_DIR:-~/.claude}/projects",),
     compose=compose,
 )

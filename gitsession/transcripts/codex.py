@@ -112,6 +112,6 @@ CODEX = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=outline,
-    places=("~/.codex/sessions", "~/.codex/archived_sessions"),
+    places=("${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"),
     compose=compose,
 )

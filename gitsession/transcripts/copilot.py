@@ -184,5 +184,5 @@ COPILOT = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=_outline,
-    places=("~/.copilot/session-state",),
+    places=("${COPILOT_HOME:-~/.copilot}/session-state",),
 )

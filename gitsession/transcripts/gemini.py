@@ -90,5 +90,5 @@ GEMINI = Format(
     write=_write,
     outline=outline,
     growth=_growth,
-    places=("~/.gemini/tmp",),
+    places=("${GEMINI_CLI_HOME:-~}/.gemini/tmp",),
 )

@@ -178,5 +178,5 @@ OPENCODE = Format(
     outline=bare,
     growth=_growth,
     bundle=_bundle,
-    places=("~/.local/share/opencode/storage/session",),
+    places=("${XDG_DATA_HOME:-~/.local/share}/opencode/storage/session",),
 )

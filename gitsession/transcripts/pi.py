@@ -153,6 +153,6 @@ PI = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=_outline,
-    places=("~/.pi/agent/sessions", "~/.tau/sessions"),
+    places=("${PI_CODING_AGENT_DIR:-~/.pi/agent}/sessions", "~/.tau/sessions"),
     compose=compose,
 )
