@@ -9,7 +9,7 @@ One branch a session, one git commit a session commit. `Store` is where to begin
     True
 """
 
-from gitsession.aio import AsyncSessionStore, AsyncStore
+from gitsession.aio import AsyncRemoteSessionStore, AsyncSessionStore, AsyncStore
 from gitsession.errors import (
     AccessDenied,
     AmbiguousName,
@@ -79,6 +79,7 @@ __all__ = [
     "RESUMABLE",
     "AccessDenied",
     "AmbiguousName",
+    "AsyncRemoteSessionStore",
     "AsyncSessionStore",
     "AsyncStore",
     "BrokenSession",

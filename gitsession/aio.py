@@ -23,6 +23,7 @@ from gitsession.model import Messages, Session, SessionCommit, SessionEntry, Ses
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.store import BrokenSession, SessionInfo, Store
+from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
 
 _T = TypeVar("_T")
 
@@ -101,6 +102,23 @@ class AsyncSessionStore:
         return session
 
 
+class AsyncRemoteSessionStore(AsyncSessionStore):
+    """One session whose commits are made at a remote, for asyncio: `load` it, `commit` and `append` to it.
+
+    Attributes:
+        session_id: The session's id.
+    """
+
+    def __init__(self, store: RemoteSessionStore, threads: _Threads) -> None:
+        """Wraps the store of one session; use `AsyncStore.bind_remote`."""
+        super().__init__(store, threads)
+        self._remote_store = store
+
+    async def append(self, entry: SessionEntry) -> None:
+        """Adds an entry at the end of the session at the server; see `RemoteSessionStore.append`."""
+        await self._threads.run(partial(self._remote_store.append, entry))
+
+
 class AsyncStore:
     """A store of sessions, for asyncio: the verbs of `Store`, as coroutines and asynchronous iterators.
 
@@ -129,6 +147,17 @@ class AsyncStore:
     def bind(self, session_id: str) -> AsyncSessionStore:
         """Returns the store of one session, which need not exist; reads nothing. See `Store.bind`."""
         return AsyncSessionStore(self._store.bind(session_id), self._threads)
+
+    async def bind_remote(
+        self,
+        session_id: str,
+        remote: str = "origin",
+        *,
+        timeout: float | None = 60.0,  # noqa: ASYNC109  # git's
+    ) -> AsyncRemoteSessionStore:
+        """Returns the store of one session whose commits are checked, and made, at a remote; see `bind_remote`."""
+        bound = await self._threads.run(partial(bind_remote, self._store, session_id, remote, timeout=timeout))
+        return AsyncRemoteSessionStore(bound, self._threads)
 
     async def create(self, meta: SessionMeta) -> str:
         """Makes a session of its header alone, and returns its id; see `Store.create`."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from gitsession.errors import NotAStore, SyncRefused
+from gitsession.repo.files import translated
 from gitsession.store import Store
 from gitsession.sync.git import Progress
 from gitsession.sync.pulling import pull
@@ -49,9 +50,16 @@ def clone(
         raise NotAStore(str(target), "there is something already; clone to a path where nothing is")
     made = not target.exists()
     store = Store.init(target, durable=durable, wait=wait)
+    # Nothing is acknowledged before the end, so one barrier there does for all, where there is one.
+    disk = store.repository.disk
+    hasty = Store.open(target, durable=False, wait=wait) if disk.at_once else store
     try:
-        add_remote(store, remote, url)
-        pull(store, remote, sessions, progress=progress, timeout=timeout)
+        add_remote(hasty, remote, url)
+        try:
+            pull(hasty, remote, sessions, progress=progress, timeout=timeout)
+        finally:
+            with translated(f"make the clone at {target} durable"):
+                disk.barrier()
     except BaseException as error:
         if not (isinstance(error, SyncRefused) and any(_arrived(result) for result in error.results)):
             _empty(target, itself=made)

@@ -9,8 +9,10 @@ import os
 import re
 import subprocess
 import threading
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -112,14 +114,12 @@ class Git:
     timeout: float | None = None
 
     def run(self, *arguments: str, stdin: bytes | IO[bytes] = b"", hooks: bool = False) -> Finished:
-        """Runs a git command to its end.
+        """Runs a git command to its end. One that takes too long is ended, and says so in `err`.
 
         Args:
             arguments: The command and what it takes.
             stdin: What it reads: bytes, or a file from where it stands.
             hooks: Whether the user's hooks run, as their `pre-push` does where they push themselves.
-
-        One that takes too long is ended, and says so in `err`.
 
         Raises:
             GitNotFound: There is no git.
@@ -144,12 +144,8 @@ class Git:
     def _finish(self, child: "subprocess.Popen[bytes]", given: bytes) -> Finished:
         err: list[str] = []
         out: list[bytes] = []
-        jobs = [
-            lambda: err.extend(self._relayed(child.stderr)),
-            lambda: out.extend(iter(lambda: child.stdout.read(65536) if child.stdout else b"", b"")),
-            lambda: _give(child.stdin, given),
-        ]
-        threads = [threading.Thread(target=job, daemon=True) for job in jobs]
+        jobs = (partial(self._relay, child.stderr, err), partial(_collect, child.stdout, out))
+        threads = [threading.Thread(target=job, daemon=True) for job in (*jobs, partial(_give, child.stdin, given))]
         try:
             for thread in threads:
                 thread.start()
@@ -167,21 +163,17 @@ class Git:
                 child.kill()
                 child.wait()
             for thread in threads:
-                # A child of git that outlives it may keep a pipe open; what it says is not waited for.
-                thread.join(5)
-            for pipe, thread in zip((child.stderr, child.stdout, child.stdin), threads, strict=True):
-                if pipe is not None and not thread.is_alive():
-                    with contextlib.suppress(OSError):
-                        pipe.close()
+                # What git started may outlive it and keep a pipe open, as a shared ssh connection does.
+                thread.join(1)
         code = 1 if late else child.returncode
         return Finished(code, b"".join(out).decode("utf-8", "replace"), "".join(err) + late)
 
-    def _relayed(self, pipe: IO[bytes] | None) -> Iterator[str]:
-        while pipe is not None and (chunk := os.read(pipe.fileno(), 4096)):
-            text = chunk.decode("utf-8", "replace")
+    def _relay(self, pipe: IO[bytes] | None, err: list[str]) -> None:
+        decoder = getincrementaldecoder("utf-8")("replace")
+        for chunk in _chunks(pipe):
+            err.append(decoder.decode(chunk))
             if self.progress is not None:
-                self.progress(text)
-            yield text
+                self.progress(err[-1])
 
     def flags(self) -> list[str]:
         """Returns the option that makes git tell its progress, or not."""
@@ -196,6 +188,18 @@ def said(err: str) -> str:
     chosen = [line for line in telling if _SAID.match(line) or _DENIED.search(line)] or telling or lines
     text = "; ".join(dict.fromkeys(chosen[-4:]))
     return _PASSWORD.sub(r"\1:…@", "".join(char if char.isprintable() else "?" for char in text))
+
+
+def _collect(pipe: IO[bytes] | None, out: list[bytes]) -> None:
+    out.extend(_chunks(pipe))
+
+
+def _chunks(pipe: IO[bytes] | None) -> Iterator[bytes]:
+    """Yields what comes out of a pipe as it comes, and closes it at its end."""
+    if pipe is not None:
+        with pipe:
+            while chunk := os.read(pipe.fileno(), 65536):
+                yield chunk
 
 
 def _give(pipe: IO[bytes] | None, given: bytes) -> None:

@@ -1,5 +1,6 @@
 """Commits against a server: the contract, races, lost answers, servers out of reach."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -7,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from gitsession import (
+    AsyncStore,
     Corrupt,
     InvalidCommit,
     MessageEntry,
@@ -162,6 +164,17 @@ def test_append_goes_on_at_whatever_the_head_is(near: Origin, clones: Clones) ->
 def test_a_remote_that_is_not_there_is_told_when_it_is_bound(store: Store) -> None:
     with pytest.raises(RemoteNotFound):
         bind_remote(store, "s")
+
+
+def test_it_is_offered_to_asyncio(near: Origin, clones: Clones) -> None:
+    async def work(store: AsyncStore) -> list[str]:
+        session = await store.bind_remote("s")
+        done = await session.commit(commit("one", (await session.load()).head))
+        await session.append(MessageEntry({"content": "two"}, id="two"))
+        return [str(done.head), *[str(message["content"]) for message in (await session.load()).messages]]
+
+    assert asyncio.run(work(AsyncStore(clones(near)))) == ["one", "one", "two"]
+    assert len(near.store.load("s")) == 2
 
 
 def in_parallel(calls: list[Callable[[], None]]) -> None:
