@@ -167,9 +167,11 @@ class AsyncStore:
         """Adds an entry at the end of a session; see `Store.append`."""
         await self._threads.run(partial(self._store.append, session_id, entry))
 
-    async def load(self, session_id: str, *, at: str | None = None) -> builtins.list[SessionEntry]:
+    async def load(
+        self, session_id: str, *, at: str | None = None, last: int | None = None
+    ) -> builtins.list[SessionEntry]:
         """Returns the entries of a session in the order in which they were appended; see `Store.load`."""
-        return await self._threads.run(partial(self._store.load, session_id, at=at))
+        return await self._threads.run(partial(self._store.load, session_id, at=at, last=last))
 
     async def list(self) -> builtins.list[SessionMeta]:
         """Returns the headers of all sessions; one that cannot be read is left out, with a warning."""

@@ -8,6 +8,7 @@ stored.
 """
 
 import json
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -22,6 +23,12 @@ MAX_LEVELS = 200
 
 # What is made of stored values to be shown, and not stored, may lie some levels deeper than they.
 SHOWN_LEVELS = 2 * MAX_LEVELS
+
+# From this size on, a text is not read back to see whether it comes back equal.
+_LARGE_TEXT = 1024 * 1024
+
+# Two halves of a surrogate pair, which JSON's escapes would put together.
+_SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -86,7 +93,8 @@ def encode(value: Any, what: str = "the message", *, levels: int = MAX_LEVELS) -
     try:
         # "backslashreplace" writes a lone surrogate as \udXXX, which is JSON's own escape for it.
         text = _encoder.encode(value).encode("utf-8", "backslashreplace")
-        same = decode(text) == value
+        # Reading it back takes the most memory; a text of megabytes is looked through instead.
+        same = len(text) > _LARGE_TEXT or decode(text) == value
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidCommit(_fault(value, what, levels) or f"{what} is no JSON: {error}") from error
     if not same:
@@ -113,7 +121,9 @@ def depth(value: Any) -> int:
 
 
 def _needs_a_look(text: bytes | str) -> bool:
-    """Tells whether a value that could be read may exceed a limit; few brackets cannot nest deeply."""
+    """Tells whether a value may exceed a limit, or was not read back; few brackets cannot nest deeply."""
+    if len(text) > _LARGE_TEXT:
+        return True
     brackets = text.count(b"{") + text.count(b"[") if isinstance(text, bytes) else text.count("{") + text.count("[")
     return brackets > MAX_LEVELS or sys.get_int_max_str_digits() != MAX_INTEGER_DIGITS
 
@@ -154,8 +164,7 @@ def _own_fault(value: Any, *, room: int) -> str | None:
         case float():
             return f"is {value}, which is no JSON" if value - value != 0 else None
         case str():
-            split = json.loads(json.dumps(value)) != value
-            return "holds a surrogate pair as two separate halves" if split else None
+            return "holds a surrogate pair as two separate halves" if _SPLIT_PAIR.search(value) else None
         case _Key():
             return f"has the key {value.key!r:.60}, which is no string"
         case list() | dict():

@@ -2,12 +2,15 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import overload
+from typing import NamedTuple, overload
 
 from gitsession.conversation import message_lines
 from gitsession.model import MESSAGE_PREFIX
 from gitsession.reading import Reader, State
 from gitsession.tree import common_count
+
+# The lines of larger deltas are not kept in memory.
+_FAR_BYTES = 1024 * 1024
 
 
 class LoadedLines:
@@ -17,7 +20,7 @@ class LoadedLines:
         self._reader = reader
         self._guard = threading.Lock()
         self._state: State | None = None
-        self._lines: list[bytes] = []
+        self._lines: list[bytes | FarLine] = []
 
     def at(self, state: State) -> Sequence[bytes]:
         """Returns the lines of a state of the session, read now as far as they are not known.
@@ -32,21 +35,66 @@ class LoadedLines:
             fresh = self._plain(state, 0 if known is None else known.tree.count)
             if fresh is None:
                 # Records are folded as a whole, and other entries are looked into.
-                self._lines = message_lines(self._reader.deltas(state))
+                self._lines = list[bytes | FarLine](message_lines(self._reader.deltas(state)))
             else:
                 self._lines += fresh
             self._state = state
             return Window(self._lines, len(self._lines))
 
-    def _plain(self, state: State, start: int) -> list[bytes] | None:
+    def _plain(self, state: State, start: int) -> "list[bytes | FarLine] | None":
         """Returns the lines from delta `start` on if all are messages that were committed as such; else None."""
-        fresh: list[bytes] = []
-        for content in self._reader.joined(state, start):
+        fresh: list[bytes | FarLine] = []
+        for content, oid in self._reader.joined(state, start):
+            if oid and len(content) > _FAR_BYTES:
+                far = list(_far_lines(self._reader, content, oid))
+                if None in far:
+                    return None
+                fresh += filter(None, far)
+                continue
             lines = content[:-1].split(b"\n")
             if not content.endswith(b"\n") or not all(line.startswith(MESSAGE_PREFIX) for line in lines):
                 return None
             fresh += lines
         return fresh
+
+
+class FarLine(NamedTuple):
+    """A long line, or one of a large delta: it is read when it is looked at, so that the others take little memory.
+
+    Attributes:
+        reader: What reads it.
+        oid: The delta's blob.
+        begin: Where the line begins in it.
+        end: Where it ends.
+    """
+
+    reader: Reader
+    oid: str
+    begin: int
+    end: int
+
+    def read(self) -> bytes:
+        """Returns the line.
+
+        Raises:
+            Corrupt: The delta is missing or damaged.
+        """
+        return self.reader.objects.read(self.oid, "blob")[self.begin : self.end]
+
+
+def _far_lines(reader: Reader, content: bytes, oid: str) -> Iterator[FarLine | None]:
+    """Yields the lines of a delta; None for what is no message that was committed as such."""
+    begin = 0
+    while begin < len(content):
+        end = content.find(b"\n", begin)
+        yield FarLine(reader, oid, begin, end) if end > 0 and content.startswith(MESSAGE_PREFIX, begin) else None
+        if end < 0:
+            return
+        begin = end + 1
+
+
+def _near(line: bytes | FarLine) -> bytes:
+    return line if isinstance(line, bytes) else line.read()
 
 
 class LazyLines(Sequence[bytes]):
@@ -83,7 +131,7 @@ class Window(Sequence[bytes]):
 
     __slots__ = ("_length", "_lines")
 
-    def __init__(self, lines: list[bytes], length: int) -> None:
+    def __init__(self, lines: list[bytes | FarLine], length: int) -> None:
         self._lines = lines
         self._length = length
 
@@ -93,13 +141,14 @@ class Window(Sequence[bytes]):
     def __getitem__(self, place: slice) -> Sequence[bytes]: ...
     def __getitem__(self, place: int | slice) -> bytes | Sequence[bytes]:
         if isinstance(place, slice):
-            return [self._lines[one] for one in range(*place.indices(self._length))]
+            lines = [self._lines[one] for one in range(*place.indices(self._length))]
+            return Window(lines, len(lines))
         if not -self._length <= place < self._length:
             raise IndexError(place)
-        return self._lines[place if place >= 0 else place + self._length]
+        return _near(self._lines[place if place >= 0 else place + self._length])
 
     def __len__(self) -> int:
         return self._length
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._lines[: self._length])
+        return map(_near, self._lines[: self._length])

@@ -138,6 +138,22 @@ class Reader:
         for delta, content in zip(deltas, self.contents(state, start), strict=True):
             yield StoredDelta(decode_commit_id(delta.encoded_id), content, partial(times.of, delta.number))
 
+    def last_deltas(self, state: State, lines: int) -> list[StoredDelta]:
+        """Returns the last deltas of a session, as many as hold so many lines, if there are so many.
+
+        Raises:
+            Corrupt: A delta is missing or damaged.
+        """
+        times = Times(self, state)
+        found: list[StoredDelta] = []
+        for delta in reversed(list(deltas_of(self.objects, state.tree, max(state.tree.count - lines, 0)))):
+            if lines <= 0:
+                break
+            content = self.objects.read(delta.blob, "blob")
+            found.append(StoredDelta(decode_commit_id(delta.encoded_id), content, partial(times.of, delta.number)))
+            lines -= content.count(b"\n")
+        return found[::-1]
+
     def contents(self, state: State, start: int = 0) -> Iterator[bytes]:
         """Yields the bytes of a session's deltas, from number `start` on.
 
@@ -145,18 +161,21 @@ class Reader:
             Corrupt: A delta is missing or damaged.
         """
         for found in self._stretches(state, start):
-            yield from [found] if isinstance(found, bytes) else found.deltas()
+            yield from found.deltas() if isinstance(found, KeptDirectory) else [found[0]]
 
-    def joined(self, state: State, start: int = 0) -> Iterator[bytes]:
+    def joined(self, state: State, start: int = 0) -> Iterator[tuple[bytes, str]]:
         """Yields the lines of a session from delta `start` on, as the bytes of one delta or of several.
+
+        Yields:
+            The bytes, and the id of the blob that they are; "" for several.
 
         Raises:
             Corrupt: A delta is missing or damaged.
         """
         for found in self._stretches(state, start):
-            yield found if isinstance(found, bytes) else found.joined
+            yield (found.joined, "") if isinstance(found, KeptDirectory) else found
 
-    def _stretches(self, state: State, start: int) -> Iterator[bytes | KeptDirectory]:
+    def _stretches(self, state: State, start: int) -> Iterator[tuple[bytes, str] | KeptDirectory]:
         for first, oid in bottom_directories(self.objects, state.tree, start):
             # A full directory never changes, so what it holds is read as one file, where it was read before.
             full = start <= first and first + DIRECTORY_SIZE <= state.tree.count
@@ -168,7 +187,7 @@ class Reader:
             for delta in directory_deltas(self.objects, oid, state.tree.tag):
                 if delta.number >= start:
                     content = self.objects.read(delta.blob, "blob")
-                    yield content
+                    yield content, delta.blob
                     if full and self._directories.takes(content):
                         read.append(content)
             if len(read) == DIRECTORY_SIZE:

@@ -1,6 +1,7 @@
 """The store of one session: the contract with atomic commits and a parent check."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gitsession.building import NewDelta
 from gitsession.conversation import entry_view
@@ -61,12 +62,11 @@ class SessionStore:
             lines = [committed_line(line, place) for place, line in enumerate(messages.lines)]
         else:
             lines = [message_line(message, place) for place, message in enumerate(messages)]
-        delta = NewDelta(commit.id, b"\n".join(lines) + b"\n", lambda: _views(lines))
+        delta = NewDelta(commit.id, b"\n".join(lines) + b"\n", lambda: _views(messages))
         state = self._writer.commit(self.session_id, delta, commit.parent)
         return Session(state.head, Messages.from_lines(LazyLines(self._lines, state)))
 
 
-def _views(lines: Sequence[bytes]) -> list[View]:
-    made = Messages.from_lines(lines[:100])
-    views = [entry_view(MessageEntry(message, "", None, "")) for message in made]
-    return views + views[-1:] * (len(lines) - len(views))
+def _views(messages: Sequence[Mapping[str, Any]]) -> list[View]:
+    views = [entry_view(MessageEntry(dict(message), "", None, "")) for message in messages[:100]]
+    return views + views[-1:] * (len(messages) - len(views))

@@ -156,15 +156,29 @@ class Store:
             session_id, NewDelta(entry.id, content, lambda: [entry_view(entry)], entry.timestamp or None)
         )
 
-    def load(self, session_id: str, *, at: str | None = None) -> builtins.list[SessionEntry]:
+    def load(self, session_id: str, *, at: str | None = None, last: int | None = None) -> builtins.list[SessionEntry]:
         """Returns the entries of a session in the order in which they were appended.
+
+        Args:
+            session_id: The session.
+            at: A revision of it.
+            last: How many entries are wanted, the last ones; all of them where it is None. What comes before them is
+                not read, unless they are of an imported transcript.
 
         Raises:
             SessionNotFound: There is no such session.
             RevisionNotFound: It has no such commit.
             Corrupt: Stored data is corrupt.
         """
-        return entries(self.reader.deltas(self._state(session_id, at)))
+        state = self._state(session_id, at)
+        if last is None:
+            return entries(self.reader.deltas(state))
+        # Each line is an entry, but for records, which are folded as a whole.
+        tail = self.reader.last_deltas(state, last)
+        lines = (line for delta in tail for line in split_lines(delta.content, delta.commit_id))
+        folded = any(line.startswith(RECORD_PREFIX) for line in lines)
+        found = entries(self.reader.deltas(state) if folded else tail)
+        return found[max(len(found) - last, 0) :]
 
     def list(self) -> builtins.list[SessionMeta]:
         """Returns the headers of all sessions; one that cannot be read is left out, with a warning."""

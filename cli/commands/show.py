@@ -33,8 +33,7 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
     """
     store = settings.open()
     session_id = store.find(session)
-    entries = store.load(session_id, at=at)
-    entries = entries[len(entries) - limit :] if limit is not None and limit < len(entries) else entries
+    entries = store.load(session_id, at=at, last=limit)
     if settings.json:
         write_json(map(entry_json, entries))
     else:

@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha1
+from io import BytesIO
 from typing import NamedTuple
 
 from gitsession.errors import Corrupt
@@ -22,6 +23,9 @@ MAX_SMALL_BYTES = 1024 * 1024
 # What is unpacked at a time where an object is only checked.
 _STEP = 1024 * 1024
 
+# Files and contents of up to this size are unpacked at once, which is quicker.
+_AT_ONCE = 64 * 1024
+
 # A stream of stored blocks costs no compressor. A small object takes one block on disk either way, and maintenance
 # packs it properly later.
 _STORED_BELOW = 2048
@@ -34,7 +38,9 @@ _PERSON = re.compile(
 
 def object_id(kind: str, content: bytes) -> str:
     """Returns the id of an object: 40 hex digits."""
-    return sha1(b"%s %d\0" % (kind.encode(), len(content)) + content, usedforsecurity=False).hexdigest()
+    digest = sha1(b"%s %d\0" % (kind.encode(), len(content)), usedforsecurity=False)
+    digest.update(content)  # by itself, since the two together would be a copy
+    return digest.hexdigest()
 
 
 class GitObject(NamedTuple):
@@ -52,11 +58,13 @@ def git_object(kind: str, content: bytes) -> GitObject:
 
 def encode_loose(made: GitObject) -> bytes:
     """Returns the content of a loose object's file."""
-    data = b"%b %d\0%b" % (made.kind.encode(), len(made.content), made.content)
-    size = len(data)
+    head = b"%b %d\0" % (made.kind.encode(), len(made.content))
+    size = len(head) + len(made.content)
     # Half of a tree's bytes are ids, which nothing makes shorter.
     if size >= (_STORED_BELOW if made.kind != "tree" else _STORED_LIMIT):
-        return zlib.compress(data, 1)
+        stream = zlib.compressobj(1)
+        return stream.compress(head) + stream.compress(made.content) + stream.flush()
+    data = head + made.content
     return b"\x78\x01\x01%b%b%b%b" % (
         size.to_bytes(2, "little"),
         (size ^ 0xFFFF).to_bytes(2, "little"),
@@ -73,13 +81,15 @@ def decode_loose(packed: bytes, oid: str, limit: int = MAX_OBJECT_BYTES) -> tupl
     """
     stream = zlib.decompressobj()
     try:
-        start = stream.decompress(packed, 64)
+        start = stream.decompress(packed if len(packed) <= _AT_ONCE else packed[:_AT_ONCE], 64)
         header = _HEADER.match(start)
         if header is None:
             raise Corrupt(f"the object {oid} has no header", oid=oid)
         size = int(header[2])
         if size > limit:
             raise too_large(oid, size, limit)
+        if max(size, len(packed)) > _AT_ONCE:
+            return header[1].decode(), _decode_large(packed, oid, header.end(), size)
         content = start[header.end() :] + stream.decompress(stream.unconsumed_tail, size + 1)
         while not stream.eof and len(content) <= size and stream.unconsumed_tail:
             content += stream.decompress(stream.unconsumed_tail, size + 1 - len(content) or 1)
@@ -89,6 +99,25 @@ def decode_loose(packed: bytes, oid: str, limit: int = MAX_OBJECT_BYTES) -> tupl
     if len(content) != size or not stream.eof or stream.unused_data or object_id(kind, content) != oid:
         raise Corrupt(f"the object {oid} is damaged or cut short", oid=oid)
     return kind, content
+
+
+def _decode_large(packed: bytes, oid: str, start: int, size: int) -> bytes:
+    """Returns the content of a large object's file, of which no second copy is made."""
+    stream = zlib.decompressobj()
+    digest = sha1(usedforsecurity=False)
+    content = BytesIO()
+    view = memoryview(packed)
+    skip = start
+    for place in range(0, len(packed), _AT_ONCE):
+        unpacked = stream.decompress(view[place : place + _AT_ONCE], _STEP)
+        while unpacked and content.tell() <= size:
+            digest.update(unpacked)
+            content.write(unpacked[skip:] if skip else unpacked)
+            skip = max(skip - len(unpacked), 0)
+            unpacked = stream.decompress(stream.unconsumed_tail, _STEP)
+    if content.tell() != size or not stream.eof or stream.unused_data or digest.hexdigest() != oid:
+        raise Corrupt(f"the object {oid} is damaged or cut short", oid=oid)
+    return content.getvalue()
 
 
 def check_loose(pieces: Iterable[bytes], oid: str) -> None:

@@ -1,8 +1,9 @@
 """Whether `git gc` is at work, so that a commit is acknowledged only when it has survived it.
 
 `git gc --prune=now` deletes every object that no ref reached when it looked, also one that a ref has reached since.
-It makes `gc.pid` before it looks at the refs and removes it after the last deletion. So once a ref has moved and there
-is no `gc.pid`, no collection can be running that has not seen the move.
+It makes `gc.pid` before it looks at the refs and removes it after the last deletion. So once a ref has moved, and there
+is no `gc.pid` or another one than was there then, no collection is running that has not seen the move. Others may have
+begun since, one after the other, and need not be waited for.
 """
 
 import os
@@ -15,27 +16,60 @@ from gitsession.repo.files import read_file
 # git itself takes a `gc.pid` that is older than this for a left-over.
 _FORGOTTEN_SECONDS = 12 * 3600
 
+# How far the clocks of a file system and of the processes may be apart.
+_CLOCKS_SECONDS = 60
 
-def gc_is_running(path: Path) -> bool:
-    """Tells whether a collection is at work in the repository; one whose process on this host is gone is not.
 
-    Where that cannot be told, one is.
+class _Unknown:
+    """Stands for a collection of which it cannot be told whether it runs."""
+
+
+_UNKNOWN = _Unknown()
+
+
+def wait_for_gc(path: Path, deadline: float) -> bool:
+    """Waits until the collection that is at work now has ended, if one is.
+
+    Args:
+        path: The repository.
+        deadline: For how long, as a time.monotonic() time.
+
+    Returns:
+        Whether it has ended.
     """
+    first = _find_gc(path)
+    now = first
+    pause = 0.005
+    while now is not None and (now is _UNKNOWN or now == first):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.25)
+        now = _find_gc(path)
+        first = now if first is _UNKNOWN else first
+    return True
+
+
+def _find_gc(path: Path) -> object:
+    """Returns what tells the collection that is at work from any other; None if there is none."""
     pid_file = path / "gc.pid"
     try:
-        age = time.time() - pid_file.stat().st_mtime
+        found = pid_file.stat()
         words = read_file(pid_file, 4096).decode("utf-8", "replace").split()
     except FileNotFoundError:
-        return False
+        return None
     except OSError:
-        return True  # not known, so it is asked again
-    if age > _FORGOTTEN_SECONDS:
-        return False
+        return _UNKNOWN  # so it is asked again
+    if time.time() - found.st_mtime > _FORGOTTEN_SECONDS:
+        return None
     here = len(words) == 2 and words[0].isdigit() and words[1] == socket.gethostname()
-    return not here or _is_alive(int(words[0]))
+    if here and not _may_be_alive(int(words[0]), found.st_mtime):
+        return None
+    return found.st_ino, found.st_mtime_ns, tuple(words)
 
 
-def _is_alive(pid: int) -> bool:
+def _may_be_alive(pid: int, since: float) -> bool:
+    """Tells whether a process may still be there that was there at a time, in seconds since 1970."""
     if os.name == "nt":
         return True  # signal 0 would end the process there
     try:
@@ -43,16 +77,16 @@ def _is_alive(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
-    return True
+        pass  # it is there, and belongs to somebody else
+    began = _began(pid)
+    return began is None or began < since + _CLOCKS_SECONDS
 
 
-def wait_for_gc(path: Path, deadline: float) -> bool:
-    """Waits until no collection is at work; tells whether that came before the deadline, a time.monotonic() time."""
-    pause = 0.005
-    while gc_is_running(path):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(pause)
-        pause = min(pause * 1.5, 0.25)
-    return True
+def _began(pid: int) -> float | None:
+    """Returns when a process began, in seconds since 1970; None where the system does not tell as Linux does."""
+    try:
+        ticks = int(read_file(f"/proc/{pid}/stat", 4096).rpartition(b")")[2].split()[19])
+        boot = next(line for line in read_file("/proc/stat").split(b"\n") if line.startswith(b"btime "))
+        return int(boot.split()[1]) + ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None

@@ -17,7 +17,7 @@ from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import make_directory, read_file, translated, write_all
-from gitsession.repo.gc import gc_is_running, wait_for_gc
+from gitsession.repo.gc import wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, Refs
@@ -239,24 +239,20 @@ class Repository:
                 self.refs.settle(name)
 
     def _outlive_gc(self, batch: Batch) -> None:
-        """Waits until no collection is running, and stores again what one took, also one that has ended by now.
+        """Waits for the end of a collection that may not have seen the branch move, and stores again what it took.
 
-        The look at the objects comes after the look for a collection: what is found then, no later one takes.
+        The objects are looked for also where none is running: one may have ended just before. What is there then, no
+        later one takes.
         """
-        deadline = time.monotonic() + max(self.wait, 1.0)
         with translated("look for a running `git gc`"):
-            while True:
-                running = gc_is_running(self.path)
-                over = not running or wait_for_gc(self.path, deadline)
-                if batch.restore():
-                    self.disk.barrier()
-                if not over:
-                    raise Unavailable(
-                        f"`git gc` has been running for too long ({self.path / 'gc.pid'} names its process); "
-                        "the commit may be lost to it: try it again"
-                    )
-                if not running:
-                    return
+            over = wait_for_gc(self.path, time.monotonic() + max(self.wait, 1.0))
+            if batch.restore():
+                self.disk.barrier()
+        if not over:
+            raise Unavailable(
+                f"`git gc` has been running for too long ({self.path / 'gc.pid'} names its process); "
+                "the commit may be lost to it: try it again"
+            )
 
     def _is_session(self, oid: str) -> bool:
         try:

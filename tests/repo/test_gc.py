@@ -11,7 +11,7 @@ import pytest
 
 from gitsession import SessionCommit, Store, Unavailable
 from gitsession.repo.disk import Disk
-from gitsession.repo.gc import gc_is_running, wait_for_gc
+from gitsession.repo.gc import wait_for_gc
 from tests.conftest import Git
 from tests.stores import HELLO, HI
 
@@ -26,7 +26,7 @@ def dead_pid() -> int:
 
 
 def test_without_a_pid_file_none_is_running(tmp_path: Path) -> None:
-    assert not gc_is_running(tmp_path)
+    assert wait_for_gc(tmp_path, 0)
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,24 @@ def test_without_a_pid_file_none_is_running(tmp_path: Path) -> None:
 )
 def test_a_collection_runs_unless_its_process_is_known_to_be_gone(tmp_path: Path, content: str, running: bool) -> None:
     (tmp_path / "gc.pid").write_text(content)
-    assert gc_is_running(tmp_path) == running
+    assert wait_for_gc(tmp_path, 0) != running
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="only Linux tells when a process began")
+def test_a_pid_that_another_process_has_by_now_is_no_collection(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        (tmp_path / "gc.pid").write_text(f"{process.pid} {HOST}")
+        assert not wait_for_gc(tmp_path, 0)
+        os.utime(tmp_path / "gc.pid", (time.time() - 600,) * 2)
+        ended = wait_for_gc(tmp_path, 0)
+        process.kill()
+    assert ended
 
 
 def test_a_pid_file_that_git_takes_for_forgotten_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "gc.pid").write_text(f"{os.getpid()} {HOST}")
     os.utime(tmp_path / "gc.pid", (time.time() - 13 * 3600,) * 2)
-    assert not gc_is_running(tmp_path)
+    assert wait_for_gc(tmp_path, 0)
 
 
 def test_the_end_of_a_collection_is_waited_for(tmp_path: Path) -> None:
@@ -59,6 +70,21 @@ def test_the_end_of_a_collection_is_waited_for(tmp_path: Path) -> None:
     assert not wait_for_gc(tmp_path, time.monotonic() + 0.05)
     threading.Timer(0.1, pid_file.unlink).start()
     assert wait_for_gc(tmp_path, time.monotonic() + 30)
+
+
+def test_one_collection_after_the_other_is_not_waited_for(tmp_path: Path) -> None:
+    """A later one has seen what moved before it began."""
+    pid_file = tmp_path / "gc.pid"
+    pid_file.write_text(f"{os.getpid()} {HOST}")
+
+    def collect_again() -> None:
+        again = tmp_path / "gc.pid.lock"
+        again.write_text(f"{os.getpid()} {HOST}")
+        again.replace(pid_file)
+
+    threading.Timer(0.1, collect_again).start()
+    assert wait_for_gc(tmp_path, time.monotonic() + 30)
+    assert not wait_for_gc(tmp_path, 0)
 
 
 def test_a_commit_stores_again_what_a_running_collection_took(store: Store, git: Git) -> None:

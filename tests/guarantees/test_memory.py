@@ -1,0 +1,68 @@
+"""One message of 100 MB beside ten thousand small ones: what it takes to store it, to go on, and to read the end.
+
+`pytest -m slow --full tests/guarantees/test_memory.py`: 100 MB; 16 MB by default.
+"""
+
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitsession import MessageEntry, SessionCommit, SessionMeta, Store
+from tests.guarantees.children import Say, together
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="each system counts memory in its own way"),
+]
+
+MEGABYTE = 1_000_000
+LINE = "a line of a tool's output, of which there are very many\n"
+
+
+def growth(work: Callable[[Store], object], path: Path, message_bytes: int) -> float:
+    """Returns how much memory a process takes at most to do something to a store, in sizes of the largest message."""
+
+    def measured(say: Say) -> None:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        work(Store.open(path, durable=False))
+        say(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before}")
+
+    ((kilobytes,),) = together([measured])
+    return int(kilobytes) * 1024 / message_bytes
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "store.git"
+    store = Store.init(path, durable=False)
+    store.create(SessionMeta("s"))
+    for number in range(10):
+        messages = [{"role": "user", "content": f"{number}: {place}"} for place in range(1000)]
+        store.bind("s").commit(SessionCommit(f"c{number}", f"c{number - 1}" if number else None, messages))
+    return path
+
+
+def test_a_large_message_is_stored_in_twice_its_size_and_the_end_is_read_in_less(
+    path: Path, scale: Callable[[int, int], int]
+) -> None:
+    size = scale(16, 100) * MEGABYTE
+    large = {"role": "tool", "content": LINE * (size // len(LINE))}
+    small = [{"role": "user", "content": f"after: {place}"} for place in range(20)]
+
+    def read_messages(store: Store) -> None:
+        messages = store.bind("s").load().messages
+        assert len(messages) == 10_021
+        assert messages[-20:] == small
+
+    def read_entries(store: Store) -> None:
+        assert [entry.message for entry in store.load("s", last=20)] == small
+
+    # What its caller holds of it aside.
+    assert growth(lambda store: store.append("s", MessageEntry(large, "large")), path, size) < 2.3
+    assert growth(lambda store: store.bind("s").commit(SessionCommit("after", "large", small)), path, size) < 0.3
+    assert growth(read_messages, path, size) < 1.5
+    assert growth(read_entries, path, size) < 0.3
+    assert Store.open(path).bind("s").load().messages[10_000] == large
