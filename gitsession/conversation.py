@@ -49,7 +49,7 @@ def message_lines(deltas: Iterable[StoredDelta]) -> list[bytes]:
             if item.text.startswith(MESSAGE_PREFIX + b"{") or isinstance(_entry(item), MessageEntry):
                 found.append(item.text)
         elif isinstance(item, MessageEntry):
-            found.append(MESSAGE_PREFIX + json_text.encode(item.message) + b"}")
+            found.append(MESSAGE_PREFIX + json_text.encode(item.message, levels=json_text.SHOWN_LEVELS) + b"}")
     return found
 
 
@@ -70,7 +70,9 @@ def entry_view(entry: SessionEntry) -> View:
         case CompactionEntry():
             return View("meta", (Part("text", f"compaction: {entry.summary}"),))
         case UnknownEntry():
-            return View("meta", (Part("other", json_text.encode(entry.value).decode("utf-8")),))
+            return View(
+                "meta", (Part("other", json_text.encode(entry.value, levels=json_text.SHOWN_LEVELS).decode("utf-8")),)
+            )
 
 
 class _Line(NamedTuple):

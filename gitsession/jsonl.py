@@ -55,7 +55,7 @@ def encode_entry(entry: SessionEntry) -> bytes:
 
 def _same(entry: SessionEntry, value: dict[str, Any]) -> bytes:
     """Returns the text of an entry's JSON after a look at whether it would load as this entry."""
-    text = json_text.encode_object(value, "the entry")
+    text = json_text.encode_object(value, "the entry", levels=json_text.MAX_LEVELS + 1)  # a message has all of its own
     if entry_of(value, default_id=entry.id, default_timestamp=lambda: entry.timestamp) != entry:
         raise InvalidCommit("the entry would not come back equal: a field has the wrong type, or is there twice")
     return text

@@ -67,7 +67,7 @@ class Messages(Sequence[Message]):
         lines = []
         for place, text in enumerate(texts):
             try:
-                value = json_text.decode(text)
+                value = json_text.decode_new(text)
             except ValueError as error:
                 raise InvalidCommit(f"messages[{place}] is no JSON: {error}") from error
             if not isinstance(value, dict):
@@ -98,7 +98,10 @@ class Messages(Sequence[Message]):
         Raises:
             Corrupt: A stored text is no message entry.
         """
-        return tuple(_message_text(line) or json_text.encode(self[place]) for place, line in enumerate(self._lines))
+        return tuple(
+            _message_text(line) or json_text.encode(self[place], levels=json_text.SHOWN_LEVELS)
+            for place, line in enumerate(self._lines)
+        )
 
     @overload
     def __getitem__(self, place: int) -> Message: ...

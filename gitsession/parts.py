@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gitsession import json_text
+
 PartKind = Literal["text", "reasoning", "tool_call", "tool_result", "image", "other"]
 
 # Deeper values are not shown: whether Python can encode them depends on the depth of the caller's stack, and the text
@@ -59,17 +61,9 @@ def compact(value: Any) -> str:
     except (TypeError, ValueError, RecursionError):
         return TOO_DEEP
     # Few brackets cannot nest deeply; only then is it worth a walk.
-    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+    if text.count("{") + text.count("[") > MAX_DEPTH and json_text.depth(value) > MAX_DEPTH:
         return TOO_DEEP
     return text
-
-
-def _depth(value: Any) -> int:
-    level, depth = [value], 0
-    while level := [item for item in level if isinstance(item, dict | list)]:
-        depth += 1
-        level = [child for item in level for child in (item.values() if isinstance(item, dict) else item)]
-    return depth
 
 
 def first(source: Mapping[str, Any], *keys: str) -> Any:

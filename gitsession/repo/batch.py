@@ -58,7 +58,6 @@ class GrowingBatch:
         self._stored = self._pack or LooseBatch(self._objects, [made for made, _ in self._items])
         self._stored.store()
 
-    def restore(self) -> None:
-        """Stores again what a collection took before a ref reached it."""
-        if self._stored is not None:
-            self._stored.restore()
+    def restore(self) -> bool:
+        """Stores again what a collection took before a ref reached it; tells whether it took anything."""
+        return self._stored is not None and self._stored.restore()

@@ -11,7 +11,7 @@ from hashlib import sha1
 from pathlib import Path
 
 from gitsession.errors import Unavailable
-from gitsession.repo.files import read_file
+from gitsession.repo.files import make_directories, private, read_file
 
 _DIGEST_BYTES = 20
 
@@ -40,8 +40,9 @@ class Cache:
         """Keeps what was derived from an object, if the disk allows."""
         temporary = self.path / f"tmp_{secrets.token_hex(8)}"
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(_checksum(oid, derived) + derived)
+            make_directories(self.path)
+            with open(temporary, "wb", opener=private) as file:  # pathlib takes no opener
+                file.write(_checksum(oid, derived) + derived)
             temporary.replace(self.path / oid)
         except OSError:
             with suppress(OSError):

@@ -75,8 +75,22 @@ def read_file(path: Path | str, limit: int | None = None) -> bytes:
     return content
 
 
+def private(path: str, flags: int) -> int:
+    """Opens a file for `open`, made readable by its owner alone whatever the umask."""
+    return os.open(path, flags, 0o600)
+
+
+def make_directories(path: Path) -> None:
+    """Makes a directory and its parents, for their owner alone, where nothing depends on them after a power cut."""
+    try:
+        path.mkdir(0o700, exist_ok=True)
+    except FileNotFoundError:
+        make_directories(path.parent)
+        path.mkdir(0o700, exist_ok=True)
+
+
 def make_directory(path: Path, disk: Disk) -> None:
-    """Makes a directory and its parents, readable as the umask says; durable with the name in the parent.
+    """Makes a directory and its parents, for their owner alone; durable with the name in the parent.
 
     Raises:
         OSError: As the system says.
@@ -85,5 +99,5 @@ def make_directory(path: Path, disk: Disk) -> None:
         return
     make_directory(path.parent, disk)
     with contextlib.suppress(FileExistsError):
-        path.mkdir()
+        path.mkdir(0o700)
     disk.directory(path.parent)

@@ -16,7 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 from gitsession.errors import StoreBusy
-from gitsession.repo.files import translated
+from gitsession.repo.files import make_directories, translated
 
 if os.name == "nt":
     import msvcrt
@@ -96,7 +96,7 @@ class SessionLocks:
         try:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_directories(self.path)
             return os.open(path, flags, 0o600)
 
 
@@ -126,7 +126,7 @@ def take_git_lock(path: str, *, wait: float, scratch: Path) -> int:
     """
     for pause in pauses(wait):
         try:
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         except FileExistsError:
             age = _age(Path(path), scratch)
             if age is not None and age > STALE_SECONDS and _remove_stale(Path(path), scratch):
@@ -143,7 +143,7 @@ def _age(path: Path, scratch: Path) -> float | None:
     try:
         taken = path.stat().st_mtime
         probe = scratch / f"clock.{os.getpid()}.{threading.get_ident()}"
-        probe.touch()
+        probe.touch(0o600)
         try:
             return probe.stat().st_mtime - taken
         finally:

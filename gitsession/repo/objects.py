@@ -118,6 +118,10 @@ class Objects:
         if self._find_packed(oid, MAX_OBJECT_BYTES) is None:
             raise Corrupt(f"the object {oid} cannot be found in its pack", oid=oid)
 
+    def is_loose(self, oid: str) -> bool:
+        """Tells whether there is a file for an object, whatever it holds."""
+        return os.path.exists(self._path_of(oid))  # noqa: PTH110  # strings: the hot path
+
     def exists(self, oid: str) -> bool:
         """Tells whether an object is there and sound, with fresh eyes: nothing that was seen before is believed."""
         self._local.packs = None
@@ -176,7 +180,7 @@ class Objects:
         """Writes one object to a temporary file and returns its path."""
         # In objects/ and moved: a name made in the fan-out directory costs several times as much on ext4.
         temporary = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_{next(self._temporary)}"
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o444)
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o400)
         try:
             write_all(file, encode_loose(made))
             self.disk.file(file)
@@ -197,7 +201,7 @@ class Objects:
             except FileNotFoundError:
                 # The fan-out directory is new, or `git gc` has just removed it because it was empty.
                 try:
-                    os.mkdir(directory)  # noqa: PTH102
+                    os.mkdir(directory, 0o700)  # noqa: PTH102
                     changed = (directory, self._root)
                 except FileExistsError:
                     if not os.path.lexists(temporary):
@@ -276,11 +280,13 @@ class LooseBatch:
         """
         self._objects.write_all(self._items)
 
-    def restore(self) -> None:
-        """Stores again what a collection took."""
-        gone = [item for item in self._items if not self._objects.exists(item.oid)]
+    def restore(self) -> bool:
+        """Stores again what a collection took; tells whether it took anything."""
+        held = self._objects
+        gone = [item for item in self._items if not held.is_loose(item.oid) and not held.exists(item.oid)]
         if gone:
             self._objects.write_all(gone)
+        return bool(gone)
 
 
 def _remove_quietly(path: str) -> None:

@@ -14,7 +14,7 @@ from hashlib import sha1
 from pathlib import Path
 
 from gitsession.repo.codec import GitObject
-from gitsession.repo.files import translated
+from gitsession.repo.files import private, translated
 from gitsession.repo.objects import Objects
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
@@ -42,7 +42,7 @@ class PackWriter:
         self._name = ""
         self._index_content = b""
         with translated("write to the store"):
-            self._file = self._temporary.open("w+b")
+            self._file = open(self._temporary, "w+b", opener=private)  # noqa: SIM115
             self._write_header(0)
 
     def close(self) -> None:
@@ -110,11 +110,13 @@ class PackWriter:
             self._disk.barrier()
             self._publish()
 
-    def restore(self) -> None:
-        """Names the pack again if a collection took it before the ref reached its objects."""
-        if self._name:
-            with translated("write to the store"):
-                self._publish()
+    def restore(self) -> bool:
+        """Names the pack again if a collection took it before the ref reached its objects; tells whether it did."""
+        if not self._name or all((self._directory / (self._name + ending)).exists() for ending in (".pack", ".idx")):
+            return False
+        with translated("write to the store"):
+            self._publish()
+        return True
 
     @property
     def _temporary_index(self) -> Path:
@@ -129,7 +131,7 @@ class PackWriter:
         self._disk.directory(self._directory)
 
     def _write(self, path: Path, content: Iterator[bytes]) -> None:
-        with path.open("wb") as file:
+        with open(path, "wb", opener=private) as file:  # pathlib takes no opener
             file.writelines(content)
             file.flush()
             self._disk.file(file.fileno())
@@ -181,7 +183,7 @@ class PackWriter:
 def _link(source: Path, target: Path) -> bool:
     """Gives a file its name, unless that is taken; returns False where the file is gone."""
     try:
-        source.chmod(0o444)
+        source.chmod(0o400)
         os.link(source, target)
     except FileExistsError:
         return True

@@ -265,10 +265,10 @@ class Refs:
         # A link in place of the log would lead out of the store.
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
-            file = os.open(path, flags, 0o644)
+            file = os.open(path, flags, 0o600)
         except FileNotFoundError:
             make_directory(Path(path).parent, self.disk)
-            file = os.open(path, flags, 0o644)
+            file = os.open(path, flags, 0o600)
         # Not synced by itself: the log is a second witness, and after a power cut the ref is the better one.
         try:
             os.write(file, line)

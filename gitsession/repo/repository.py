@@ -28,6 +28,7 @@ CONFIG = """\
 \trepositoryformatversion = 0
 \tfilemode = true
 \tbare = true
+\tsharedRepository = 0600
 \tlogAllRefUpdates = true
 [receive]
 \tdenyNonFastForwards = true
@@ -79,8 +80,8 @@ class Batch(Protocol):
     def store(self) -> None:
         """Stores the objects, durably."""
 
-    def restore(self) -> None:
-        """Stores again those that a collection took before the ref reached them."""
+    def restore(self) -> bool:
+        """Stores again those that a collection took before the ref reached them; tells whether there were any."""
 
 
 class Repository:
@@ -238,16 +239,24 @@ class Repository:
                 self.refs.settle(name)
 
     def _outlive_gc(self, batch: Batch) -> None:
-        """Waits until no collection is running, and stores again what one took."""
+        """Waits until no collection is running, and stores again what one took, also one that has ended by now.
+
+        The look at the objects comes after the look for a collection: what is found then, no later one takes.
+        """
         deadline = time.monotonic() + max(self.wait, 1.0)
         with translated("look for a running `git gc`"):
-            while gc_is_running(self.path):
-                over = wait_for_gc(self.path, deadline)
-                batch.restore()
-                self.disk.barrier()
-                if over:
-                    continue
-                raise Unavailable("`git gc` has been running for too long; the commit may be lost to it: try it again")
+            while True:
+                running = gc_is_running(self.path)
+                over = not running or wait_for_gc(self.path, deadline)
+                if batch.restore():
+                    self.disk.barrier()
+                if not over:
+                    raise Unavailable(
+                        f"`git gc` has been running for too long ({self.path / 'gc.pid'} names its process); "
+                        "the commit may be lost to it: try it again"
+                    )
+                if not running:
+                    return
 
     def _is_session(self, oid: str) -> bool:
         try:

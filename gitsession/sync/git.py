@@ -45,6 +45,9 @@ _ALWAYS = (
     "fetch.fsckObjects=true",
     "fetch.output=full",
     "core.abbrev=40",
+    # A commit waits for a collection that is running, so none begins where nobody asked for it.
+    "gc.auto=0",
+    "maintenance.auto=false",
     "fetch.prune=false",
     "fetch.recurseSubmodules=false",
     "push.recurseSubmodules=no",

@@ -40,9 +40,12 @@ def remote_sessions(store: Store, remote: str = "origin", *, timeout: float | No
         RemoteUnavailable: It could not be reached.
     """
     require_remote(store, remote)
-    found = []
-    for branch, oid in remote_branches(Git(store.path, timeout=timeout), remote).items():
-        found.append(RemoteSession(session_id_of(branch), branch, oid, _here(store, branch, oid)))
+    listed = remote_branches(Git(store.path, timeout=timeout), remote)
+    heads = dict(store.repository.refs.below(HEADS))
+    found = [
+        RemoteSession(session_id_of(branch), branch, oid, _here(store, heads.get(HEADS + branch), oid))
+        for branch, oid in listed.items()
+    ]
     return sorted(found, key=lambda session: session.id)
 
 
@@ -68,14 +71,15 @@ def knows(store: Store, oid: str) -> bool:
 
 
 def _here(
-    store: Store, branch: str, theirs: str
+    store: Store, ours: str | SessionError | None, theirs: str
 ) -> Literal["absent", "same", "behind", "ahead", "diverged", "unknown"]:
+    if ours is None:
+        return "absent"
+    if ours == theirs:
+        return "same"
     try:
-        ours = store.repository.refs.find(HEADS + branch)
-        if ours is None:
-            return "absent"
-        if ours == theirs:
-            return "same"
+        if isinstance(ours, SessionError):
+            raise ours
         if not knows(store, theirs):
             return "unknown"
         found = relation(store.reader, ours, theirs)

@@ -141,7 +141,7 @@ def _step(
             return SyncResult(session, "pull", "refused", reason=reason)
     except SessionError as error:
         old = ours if isinstance(ours, str) else None
-        return SyncResult(session, "pull", "refused", old, None, f"what {remote} has of it is no continuation: {error}")
+        return SyncResult(session, "pull", "refused", old, None, f"it cannot move to what {remote} has of it: {error}")
     move = Move(branch, ours, theirs, f"pull: {remote}")
     return _Step(move, SyncResult(session, "pull", "new" if ours is None else "moved", ours, theirs))
 
@@ -181,8 +181,9 @@ class _Stored:
     def store(self) -> None:
         """Does nothing."""
 
-    def restore(self) -> None:
-        """Does nothing."""
+    def restore(self) -> bool:
+        """Does nothing; returns that nothing was gone."""
+        return False
 
 
 def _heads(store: Store, wanted: dict[str, str]) -> dict[str, str | SessionError]:

@@ -1,7 +1,8 @@
 """A transcript of many files as one: a line `{"path": …, "text": …}` for each, in the order of their paths.
 
 This is what is imported and stored, and what an export gives back; each file comes back from it byte for byte. Bytes
-that are no UTF-8 are surrogate escapes. The record of a file has its path as its id.
+that are no UTF-8 are surrogate escapes. The record of a file has its path as its id, with `:` for `/`: what
+stands behind a `/` in an entry's id is a number.
 """
 
 from collections.abc import Iterable, Iterator
@@ -41,8 +42,8 @@ def content(value: Any) -> dict[str, Any]:
 
 
 def describe(value: dict[str, Any], inner: Describe) -> tuple[str | None, str | None]:
-    """Returns the path of a file as its id, and the time that its content tells."""
-    return own_id(text(value, "path")), inner(content(value))[1]
+    """Returns the path of a file, with `:` for `/`, as its id, and the time that its content tells."""
+    return own_id(text(value, "path").replace("/", ":")), inner(content(value))[1]
 
 
 def order(path: str) -> list[str]:

@@ -3,8 +3,9 @@
 A fork repeats the records of its origin below a header of its own, as the agent's forks do. One whose records are
 numbered (`history_mode` is `paginated`) has its header in the place of the origin's, and the numbers go on.
 
-What a Codex record has no place for, the model that spoke and that a tool failed, stands beside its `payload`, where
-the agent does not look. The model's thoughts become events: the provider refuses thoughts that are not its own.
+What a Codex record has no place for (the model that spoke, that a tool failed, that no person typed a prompt) stands
+beside its `payload`, where the agent does not look. The model's thoughts become events: the provider refuses thoughts
+that are not its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -130,7 +131,7 @@ class _Lines:
         for message in normal_messages(entry.message):
             # An empty model says that it is not known; without it, it would be that of the turn before.
             model = text(message, "model") if message["role"] == "assistant" else None
-            failed = True if message.get("is_error") is True else None
+            failed, meta = (True if message.get(field) is True else None for field in ("is_error", "meta"))
             if is_notice(message):
                 continue
             made = _items(message)
@@ -146,7 +147,7 @@ class _Lines:
                 if said := words(message):
                     yield self._event("agent_message", at, model=model, message=said)
             for one in made:
-                yield self._line("response_item", one, at, model=model, is_error=failed)
+                yield self._line("response_item", one, at, model=model, is_error=failed, meta=meta)
             if typed:
                 shown: dict[str, Any] = {
                     "message": words(message),

@@ -127,7 +127,7 @@ def _prompt(value: dict[str, Any], *, meta: bool) -> Message:
         urls = [one for one in items(event(value), "images") if isinstance(one, str)]
         return normal_message("user", [text_part(said), *map(image_part, urls)] if said or urls else "", meta=meta)
     if text(found, "role") in ("developer", "system"):
-        return normal_message("system", _parts(found.get("content")))
+        return normal_message("system", _parts(found.get("content")), meta=value.get("meta") is True)
     return normal_message("user", _parts(found.get("content")), meta=meta)
 
 

@@ -114,7 +114,7 @@ def outline(record: Record) -> Record:
         kept = {"type": text(found, "type"), "role": text(found, "role")}
         if kept["role"] == "user":
             kept["content"] = [{"type": "input_text", "text": key(words(found.get("content")))}]
-        kept = {"type": "response_item", "payload": kept}
+        kept = {"type": "response_item", "payload": kept, "meta": value.get("meta") is True}
     elif happened:
         said = {"message": key(text(happened, "message"))} if text(happened, "type") == "user_message" else {}
         turns = {"num_turns": happened["num_turns"]} if "num_turns" in happened else {}

@@ -88,15 +88,15 @@ class Turns:
         elif kind == "inter_agent_communication":
             self._turn.append(_Heard(place, "context", is_event=False))
         elif found := item(value):
-            self._take_item(place, found)
+            self._take_item(place, found, injected=value.get("meta") is True)
         elif happened := event(value):
             self._take_event(place, happened)
 
-    def _take_item(self, place: int, found: dict[str, Any]) -> None:
+    def _take_item(self, place: int, found: dict[str, Any], *, injected: bool) -> None:
         kind, role = text(found, "type"), text(found, "role")
         if kind not in ITEMS:
             return
-        if kind == "message" and role == "user":
+        if kind == "message" and role == "user" and not injected:
             self._prompted(_Heard(place, "user", is_event=False, key=key(words(found.get("content")))))
         elif kind == "agent_message" or (kind == "message" and role != "assistant"):
             self._turn.append(_Heard(place, "context", is_event=False))

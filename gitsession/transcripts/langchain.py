@@ -31,13 +31,7 @@ from gitsession.transcripts.versions import latest
 from gitsession.view import View
 
 _PATHS = ((), ("messages",), ("values", "messages"), ("channel_values", "messages"), ("output", "messages"))
-_ROLES = {
-    **dict.fromkeys(("human", "user"), "user"),
-    **dict.fromkeys(("ai", "assistant"), "assistant"),
-    **dict.fromkeys(("system", "developer"), "system"),
-    **dict.fromkeys(("tool", "function"), "tool"),
-    "chat": "",
-}
+_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "tool", "chat": ""}
 # Blocks of an answer that are told elsewhere in the message.
 _ELSEWHERE = (
     "tool_use",
@@ -112,7 +106,9 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
 def _messages(value: Any, names: dict[str, str]) -> list[Message]:
     """Returns what a message stands for, and adds the names of the tools that it calls, by their calls."""
     kind, inner = _fields(value)
-    role = _ROLES.get(kind, "") or _ROLES.get(text(inner, "role").lower(), "user")
+    # A chat message says in words of its own whose it is.
+    told = text(inner, "role").lower()
+    role = _ROLES.get(kind, "") or (told if told in ("assistant", "system", "tool") else "user")
     if not kind:
         return []
     blocks = inner.get("content")
@@ -127,8 +123,8 @@ def _messages(value: Any, names: dict[str, str]) -> list[Message]:
         return [normal_message(role, content)]
     calls = _calls(inner)
     names |= {call["id"]: call["function"]["name"] for call in calls}
-    told = mapping(inner, "response_metadata")
-    model = text(told, "model_name") or text(told, "model")
+    response = mapping(inner, "response_metadata")
+    model = text(response, "model_name") or text(response, "model")
     return [normal_message("assistant", content, reasoning=_reasoning(inner), tool_calls=calls, model=model)]
 
 

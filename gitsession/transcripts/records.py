@@ -46,7 +46,7 @@ def parse(raw: bytes) -> tuple[Any, str | None]:
     that parts them. The value is None where there is none; one that is no object is a fault too.
     """
     try:
-        value = json_text.decode(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8").strip(" \t\r\n,"))
+        value = json_text.decode_new(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8").strip(" \t\r\n,"))
     except ValueError as error:
         return None, fault(error)
     return value, None if isinstance(value, dict) else f"it is no JSON object but {type(value).__name__}"

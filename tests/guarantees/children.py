@@ -4,10 +4,11 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -110,3 +111,32 @@ class Trace:
         """Returns how often each system call was made; after the end of the trace."""
         names = (line.partition("(")[0] for line in self._output.read_text(errors="replace").split("\n"))
         return Counter(name for name in names if name in SYSTEM_CALLS)
+
+
+def together(works: Sequence[Callable[[Say], None]], *, during: Callable[[], None] | None = None) -> list[list[str]]:
+    """Runs functions in processes that begin at one moment, and returns the lines that each said.
+
+    Args:
+        works: One function a process; any error in one, a warning too, fails the test.
+        during: Called once they run, such as to disturb them.
+    """
+    with tempfile.TemporaryDirectory(prefix="gitsession-said-") as directory:
+        files = [Path(directory, str(place)) for place in range(len(works))]
+
+        def child(work: Callable[[Say], None], file: Path) -> Child:
+            def run(say: Say, hold: Hold) -> None:
+                hold()
+                # To a file, since a pipe that is full would stop the writers one after the other.
+                with file.open("w", encoding="utf-8") as said:
+                    work(lambda line: print(line, file=said))
+
+            return Child(run)
+
+        children = [child(work, file) for work, file in zip(works, files, strict=True)]
+        for started in children:
+            started.go()
+        if during is not None:
+            during()
+        failed = [lines for started in children for lines, _ in [started.finish()] if lines]
+        assert not failed, "\n".join(line for lines in failed for line in lines)
+        return [file.read_text(encoding="utf-8").splitlines() for file in files]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitsession import SessionCommit, Store, Unavailable
+from gitsession.repo.disk import Disk
 from gitsession.repo.gc import gc_is_running, wait_for_gc
 from tests.conftest import Git
 from tests.stores import HELLO, HI
@@ -79,6 +80,32 @@ def test_a_commit_stores_again_what_a_running_collection_took(store: Store, git:
     collector.start()
     assert store.bind("s").commit(SessionCommit("second", "first", [HI])).head == "second"
     collector.join()
+    assert store.bind("s").load().messages == [HELLO, HI]
+    git("-C", store.path, "fsck", "--strict")
+
+
+class CollectedDisk(Disk):
+    """A disk that is slow to sync a new ref: a collection that looked at the refs before it moved ends meanwhile."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.path, durable=False)
+        self._ref = store.path / "refs/heads/s"
+        self._old = self._ref.read_text()
+        self._before = set((store.path / "objects").glob("??/*"))
+
+    def barrier(self) -> None:
+        if self._ref.read_text() != self._old:
+            self._old = self._ref.read_text()
+            for path in set((self.path / "objects").glob("??/*")) - self._before:
+                path.unlink()
+
+
+def test_a_commit_stores_again_what_a_collection_took_that_ended_before_the_ref_was_on_disk(
+    store: Store, git: Git
+) -> None:
+    store.bind("s").commit(FIRST)
+    store.repository.refs.disk = CollectedDisk(store)
+    assert store.bind("s").commit(SessionCommit("second", "first", [HI])).head == "second"
     assert store.bind("s").load().messages == [HELLO, HI]
     git("-C", store.path, "fsck", "--strict")
 

@@ -68,6 +68,12 @@ def origin(request: pytest.FixtureRequest, origins: Origins) -> Origin:
     return origins(request.param)
 
 
+@pytest.fixture(params=["http", *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS if kind != "http")])
+def some_origin(request: pytest.FixtureRequest, origins: Origins) -> Origin:
+    """Returns a new store behind a web server; behind a server of each kind where the heavy tests run too."""
+    return origins(request.param)
+
+
 @pytest.fixture
 def near(origins: Origins) -> Origin:
     """Returns a new store that is reached by its path."""

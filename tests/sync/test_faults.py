@@ -42,8 +42,15 @@ def through(store: Store, url: str, port: int, proxy: int) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["http", "daemon"])
-@pytest.mark.parametrize("after", [500, 60_000])
+@pytest.mark.parametrize(
+    ("kind", "after"),
+    [
+        ("http", 60_000),
+        ("daemon", 500),
+        pytest.param("http", 500, marks=pytest.mark.slow),
+        pytest.param("daemon", 60_000, marks=pytest.mark.slow),
+    ],
+)
 def test_a_push_that_is_cut_in_the_middle_changes_nothing_and_can_be_done_again(
     origins: Origins, servers: Servers, clones: Clones, git: Git, kind: str, after: int
 ) -> None:
@@ -65,8 +72,15 @@ def test_a_push_that_is_cut_in_the_middle_changes_nothing_and_can_be_done_again(
     git("-C", origin.path, "fsck", "--strict", "--no-dangling")
 
 
-@pytest.mark.parametrize("kind", ["http", "daemon"])
-@pytest.mark.parametrize("after", [700, 60_000])
+@pytest.mark.parametrize(
+    ("kind", "after"),
+    [
+        ("http", 60_000),
+        ("daemon", 700),
+        pytest.param("http", 700, marks=pytest.mark.slow),
+        pytest.param("daemon", 60_000, marks=pytest.mark.slow),
+    ],
+)
 def test_a_fetch_that_is_cut_in_the_middle_of_a_pack_changes_nothing_and_can_be_done_again(
     origins: Origins, servers: Servers, clones: Clones, git: Git, kind: str, after: int, tmp_path: Path
 ) -> None:

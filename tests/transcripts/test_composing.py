@@ -40,7 +40,7 @@ def test_the_same_draft_gives_the_same_bytes_in_one_format(path: Path, one: Form
     content = b"".join(first.lines)
     assert content == b"".join(second.lines)
     assert first.path == second.path
-    assert recognise(content, first.path.name) is one
+    assert recognise(content, first.path.name) is one or not (content or entries)
 
 
 @every_agent

@@ -50,7 +50,7 @@ def test_the_events_of_the_sdk_lie_in_files() -> None:
         ),
         tool("panic: boom", "c1", "execute_bash"),
         tool("Tool 'nope' not found.", "c2", "nope", is_error=True),
-        ("The log shows a panic.", "events/event-00002-e2.json"),
+        ("The log shows a panic.", "events:event-00002-e2.json"),
         assistant("It panics at the start.", reasoning="Clear."),
     ]
 
