@@ -90,7 +90,7 @@ class Tally:
         return result_json(done)
 
     def _add_failure(self, failure: ImportFailure) -> dict[str, Any]:
-        self.skipped += 1
+        self.skipped += not failure.path.is_dir()
         # In a directory lies what lies there; what was named is expected to be imported.
         expected = failure.path in self.named or not isinstance(failure.error, UnknownTranscript)
         if expected:
