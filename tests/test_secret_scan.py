@@ -106,7 +106,7 @@ def test_what_only_looks_like_one_is_left_alone(text: str) -> None:
 
 def test_nothing_is_found_in_the_fixtures_or_in_the_code() -> None:
     root = FIXTURES.parent
-    paths = (*FIXTURES.rglob("*"), *root.glob("gitsession/**/*.py"), *root.glob("tests/**/*.py"))
+    paths = (*FIXTURES.rglob("*"), *root.glob("gitsession/**/*.py"), *root.glob("cli/**/*.py"))
     assert [(path, kinds(path.read_bytes())) for path in paths if path.is_file() and kinds(path.read_bytes())] == []
 
 
