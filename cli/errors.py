@@ -6,24 +6,33 @@ A line says what is wrong and what to do. With `--json` it is an object: `error`
 
 import errno
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from gitsession import (
+    AccessDenied,
     AmbiguousName,
     Corrupt,
+    Diverged,
+    GitNotFound,
     InvalidCommit,
+    InvalidRemote,
     InvalidSessionId,
     NotAStore,
     NotImported,
     ParentConflict,
+    RemoteExists,
+    RemoteNotFound,
+    RemoteUnavailable,
     RevisionNotFound,
     SessionError,
     SessionExists,
     SessionNotFound,
     StoreBusy,
+    SyncRefused,
+    TranscriptExists,
     Unavailable,
     UnknownTranscript,
     UnsupportedFormat,
@@ -49,11 +58,28 @@ class InvalidInput(SessionError):
         self.reason = reason
 
 
-class GitNotFound(SessionError):
-    """There is no git to run."""
+class NothingToImport(SessionError):
+    """No agent left files where agents keep them.
 
-    def __init__(self) -> None:
-        super().__init__("git is not installed, or not on the PATH; all other commands work without it")
+    Attributes:
+        places: Where was looked.
+    """
+
+    def __init__(self, places: Sequence[str]) -> None:
+        super().__init__(f"no agent has left files here; looked in {', '.join(places)}; name a PATH to import it")
+        self.places = [*places]
+
+
+class MissingExtra(SessionError):
+    """A command needs a package that was not installed with gitsession.
+
+    Attributes:
+        extra: The name of the extra that brings it.
+    """
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs a package that is not installed; `pip install 'gitsession[{extra}]'` brings it")
+        self.extra = extra
 
 
 # The exit codes, which the README lists. A class has that of the nearest class above it that stands here. 0 is
@@ -61,7 +87,7 @@ class GitNotFound(SessionError):
 EXIT_CODES: Mapping[type[Exception], int] = {
     SessionError: 1,
     OSError: 1,
-    GitNotFound: 1,
+    MissingExtra: 1,
     click.ClickException: 2,
     NotAStore: 3,
     UnsupportedFormat: 4,
@@ -77,8 +103,21 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     Unavailable: 13,
     StoreBusy: 14,
     UnknownTranscript: 15,
+    NothingToImport: 15,
     NotImported: 16,
+    TranscriptExists: 17,
+    RemoteUnavailable: 20,
+    AccessDenied: 21,
+    SyncRefused: 22,
+    Diverged: 23,
+    RemoteNotFound: 24,
+    RemoteExists: 25,
+    InvalidRemote: 26,
+    GitNotFound: 27,
 }
+
+# What `scan` ends with when it found any: no error, but a script wants to know.
+SECRETS_FOUND = 18
 
 REPORTED: tuple[type[Exception], ...] = (SessionError, OSError, click.ClickException)
 
@@ -128,5 +167,8 @@ def _attributes(error: Exception) -> dict[str, Any]:
             return {}
         case OSError():
             return {"errno": error.errno, "path": error.filename}
+        case SyncRefused():
+            # The results stand on stdout, one a line.
+            return {"remote": error.remote, "refused": error.refused}
         case _:
             return vars(error)

@@ -69,7 +69,7 @@ def _object(text: str, place: int) -> int:
     try:
         value, end = _scan(text, place)
     except json.JSONDecodeError as error:
-        raise _fault(text, error.pos, error.msg) from error
+        raise _fault(text, error.pos, error.msg.removesuffix(" at")) from error
     except RecursionError as error:
         raise _fault(text, place, "the message nests too deeply") from error
     except ValueError as error:

@@ -26,19 +26,32 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "git": "Run git on the store.",
         "verify": "Check everything that is stored.",
         "repair": "Set damaged sessions to their last good commit.",
+        "scan": "Look for secrets in what is stored.",
     },
     "Read": {
         "list": "List the sessions, the latest first.",
         "show": "Show the conversation of a session.",
         "log": "List the commits of a session, the latest first.",
         "diff": "Compare two sessions.",
-        "export": "Write a session to stdout.",
+        "export": "Write a session to stdout, or to where an agent can resume it.",
     },
     "Write": {
         "import": "Import transcripts of coding agents.",
+        "watch": "Import what agents write, as they write it.",
+        "hook": "Print what makes an agent import its own sessions.",
+        "formats": "List the transcript formats, and where each agent keeps its files.",
         "new": "Make a new, empty session.",
         "append": "Add messages to a session.",
         "fork": "Make a session that goes on from another.",
+    },
+    "Sync": {
+        "clone": "Make a store from what a remote has.",
+        "remote": "Name the stores that this one syncs with.",
+        "fetch": "Look what a remote has, and move no session here.",
+        "pull": "Take what a remote has.",
+        "push": "Send sessions to a remote.",
+        "sync": "Pull, then push.",
+        "bundle": "Write sessions to one file, for a machine without a network.",
     },
 }
 

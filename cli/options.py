@@ -46,6 +46,15 @@ class Settings:
         where = "" if self.store is None else f" --store {shlex.quote(self.store)}"
         raise NotAStore(str(self.path), f"there is no store; `gitsession{where} init` makes one")
 
+    def git_directory(self) -> Path:
+        """Returns the git directory of the store, which for a work tree is in it; the store need not be sound.
+
+        Raises:
+            NotAStore: There is nothing.
+        """
+        inner = self.existing_path() / ".git"
+        return inner if inner.exists() else inner.parent
+
     def open(self) -> "Store":
         """Opens the store for reading, or for writing to what is there."""
         from gitsession import Store  # noqa: PLC0415  # as above

@@ -9,24 +9,34 @@ One branch a session, one git commit a session commit. `Store` is where to begin
     True
 """
 
-from gitsession.aio import AsyncSessionStore, AsyncStore
+from gitsession.aio import AsyncRemoteSessionStore, AsyncSessionStore, AsyncStore
 from gitsession.errors import (
+    AccessDenied,
     AmbiguousName,
     Corrupt,
+    Diverged,
+    GitNotFound,
     InvalidCommit,
+    InvalidRemote,
     InvalidSessionId,
     NotAStore,
     NotImported,
     ParentConflict,
+    RemoteExists,
+    RemoteNotFound,
+    RemoteUnavailable,
     RevisionNotFound,
     SessionError,
     SessionExists,
     SessionNotFound,
     StoreBusy,
+    SyncRefused,
+    TranscriptExists,
     Unavailable,
     UnknownTranscript,
     UnsupportedFormat,
 )
+from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
 from gitsession.finding import Finding
 from gitsession.importer import import_transcripts
 from gitsession.model import (
@@ -43,10 +53,22 @@ from gitsession.model import (
     new_commit,
 )
 from gitsession.repair import Repair, apply_repair, plan_repair
-from gitsession.results import ImportFailure, ImportResult, Problem
+from gitsession.results import FoundSecret, ImportFailure, ImportResult, Problem
 from gitsession.revisions import Diff, LogEntry
+from gitsession.scan import StoredSecret, scan
 from gitsession.session_store import SessionStore
+from gitsession.sides import OtherSide
 from gitsession.store import BrokenSession, SessionInfo, Store
+from gitsession.sync.bundles import import_bundle, is_bundle, write_bundle
+from gitsession.sync.cloning import clone
+from gitsession.sync.fetching import fetch
+from gitsession.sync.listing import RemoteSession, remote_sessions
+from gitsession.sync.pulling import pull
+from gitsession.sync.pushing import push
+from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
+from gitsession.sync.remotes import Remote, add_remote, remotes, remove_remote
+from gitsession.sync.results import SyncResult
+from gitsession.sync.syncing import sync
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.base import Format
 from gitsession.verify import verify
@@ -54,18 +76,26 @@ from gitsession.view import Part, View, readable, view
 
 __all__ = [
     "FORMATS",
+    "RESUMABLE",
+    "AccessDenied",
     "AmbiguousName",
+    "AsyncRemoteSessionStore",
     "AsyncSessionStore",
     "AsyncStore",
     "BrokenSession",
     "CompactionEntry",
     "Corrupt",
     "Diff",
+    "Diverged",
+    "Export",
     "Finding",
     "Format",
+    "FoundSecret",
+    "GitNotFound",
     "ImportFailure",
     "ImportResult",
     "InvalidCommit",
+    "InvalidRemote",
     "InvalidSessionId",
     "LogEntry",
     "Message",
@@ -73,9 +103,16 @@ __all__ = [
     "Messages",
     "NotAStore",
     "NotImported",
+    "OtherSide",
     "ParentConflict",
     "Part",
     "Problem",
+    "Remote",
+    "RemoteExists",
+    "RemoteNotFound",
+    "RemoteSession",
+    "RemoteSessionStore",
+    "RemoteUnavailable",
     "Repair",
     "RevisionNotFound",
     "Session",
@@ -89,17 +126,37 @@ __all__ = [
     "SessionStore",
     "Store",
     "StoreBusy",
+    "StoredSecret",
+    "SyncRefused",
+    "SyncResult",
+    "TranscriptExists",
     "Unavailable",
     "UnknownEntry",
     "UnknownTranscript",
     "UnsupportedFormat",
     "View",
+    "add_remote",
     "apply_repair",
+    "bind_remote",
     "build_context",
+    "clone",
+    "export_transcript",
+    "fetch",
+    "import_bundle",
     "import_transcripts",
+    "install_transcript",
+    "is_bundle",
     "new_commit",
     "plan_repair",
+    "pull",
+    "push",
     "readable",
+    "remote_sessions",
+    "remotes",
+    "remove_remote",
+    "scan",
+    "sync",
     "verify",
     "view",
+    "write_bundle",
 ]

@@ -22,7 +22,9 @@ from gitsession.errors import SessionError
 from gitsession.model import Messages, Session, SessionCommit, SessionEntry, SessionMeta
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
+from gitsession.sides import OtherSide
 from gitsession.store import BrokenSession, SessionInfo, Store
+from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
 
 _T = TypeVar("_T")
 
@@ -101,6 +103,23 @@ class AsyncSessionStore:
         return session
 
 
+class AsyncRemoteSessionStore(AsyncSessionStore):
+    """One session whose commits are made at a remote, for asyncio: `load` it, `commit` and `append` to it.
+
+    Attributes:
+        session_id: The session's id.
+    """
+
+    def __init__(self, store: RemoteSessionStore, threads: _Threads) -> None:
+        """Wraps the store of one session; use `AsyncStore.bind_remote`."""
+        super().__init__(store, threads)
+        self._remote_store = store
+
+    async def append(self, entry: SessionEntry) -> None:
+        """Adds an entry at the end of the session at the server; see `RemoteSessionStore.append`."""
+        await self._threads.run(partial(self._remote_store.append, entry))
+
+
 class AsyncStore:
     """A store of sessions, for asyncio: the verbs of `Store`, as coroutines and asynchronous iterators.
 
@@ -130,6 +149,17 @@ class AsyncStore:
         """Returns the store of one session, which need not exist; reads nothing. See `Store.bind`."""
         return AsyncSessionStore(self._store.bind(session_id), self._threads)
 
+    async def bind_remote(
+        self,
+        session_id: str,
+        remote: str = "origin",
+        *,
+        timeout: float | None = 60.0,  # noqa: ASYNC109  # git's
+    ) -> AsyncRemoteSessionStore:
+        """Returns the store of one session whose commits are checked, and made, at a remote; see `bind_remote`."""
+        bound = await self._threads.run(partial(bind_remote, self._store, session_id, remote, timeout=timeout))
+        return AsyncRemoteSessionStore(bound, self._threads)
+
     async def create(self, meta: SessionMeta) -> str:
         """Makes a session of its header alone, and returns its id; see `Store.create`."""
         return await self._threads.run(partial(self._store.create, meta))
@@ -151,6 +181,10 @@ class AsyncStore:
     def sessions(self) -> AsyncIterator[SessionInfo | BrokenSession]:
         """Yields what is known of each session; see `Store.sessions`."""
         return self._threads.each(self._store.sessions)
+
+    def other_sides(self) -> AsyncIterator[OtherSide]:
+        """Yields what remotes were last known to have of their own; see `Store.other_sides`."""
+        return self._threads.each(self._store.other_sides)
 
     async def info(self, session_id: str, *, at: str | None = None) -> SessionInfo:
         """Returns what a list shows of one session; see `Store.info`."""

@@ -10,6 +10,9 @@ from gitsession.reading import Reader, State
 from gitsession.revisions import resolve
 from gitsession.tree import Delta, deltas_of
 
+# The field of a header that says by which rules secrets were taken out.
+REDACTED = "redacted"
+
 
 @dataclass(slots=True)
 class _Branch:
@@ -72,6 +75,11 @@ class Branches:
         self._taken.add(state.session_id)
         self._branches.append(_Branch(state, list(deltas_of(self.reader.objects, state.tree))))
 
+    @property
+    def redacted(self) -> bool:
+        """Whether secrets are taken out of what is imported into the session, because they were once."""
+        return any(REDACTED in branch.state.meta.extra for branch in self._branches)
+
     def take(self, number: int, encoded_id: str, blob: str) -> bool:
         """Tells whether record `number` of the file is stored: whether a branch that repeated it so far goes on so."""
         taken = False
@@ -81,6 +89,10 @@ class Branches:
                 taken = True
         # Without a branch of its own the session is made anew, whatever lines of it are still there.
         return taken and self.session_id in self._taken
+
+    def held(self) -> Iterator[tuple[State, list[Delta]]]:
+        """Yields the branches, the session's own first, and what each holds."""
+        return ((branch.state, branch.deltas) for branch in self._branches)
 
     def stored(self, number: int) -> State | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""

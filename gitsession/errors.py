@@ -2,7 +2,9 @@
 
     SessionError
     ├── Unavailable        the store could not be reached, or could not finish
-    │   └── StoreBusy      a lock is held by a live process
+    │   ├── StoreBusy      a lock is held by a live process
+    │   └── RemoteUnavailable   a remote could not be reached, or could not finish
+    │       └── AccessDenied    a remote lets nobody in like this, or is not the one that it was
     ├── Corrupt            stored data is damaged; or a commit id is used again with other contents
     ├── ParentConflict     the commit's parent is not the session's head
     ├── InvalidCommit      the commit cannot be stored as it is
@@ -14,12 +16,19 @@
     ├── NotAStore          the path holds no store that can be opened
     │   └── UnsupportedFormat   a store or a session of a version that is not known here
     ├── UnknownTranscript  the file is in no transcript format that is known here
-    └── NotImported        the session was not imported, so there is no original to give back
+    ├── NotImported        the session was not imported, so there is no original to give back
+    ├── TranscriptExists   a file is there where an agent's transcript was to be put
+    ├── SyncRefused        some sessions could not be synced; all others were
+    │   └── Diverged       all of those went on here and on the other side
+    ├── RemoteNotFound     the store has no remote of this name
+    ├── RemoteExists       the store has a remote of this name already
+    ├── InvalidRemote      the name, the URL or the settings of a remote cannot be used
+    └── GitNotFound        there is no git to run
 
 Each error takes data, keeps it as attributes, and builds its own text; nobody needs to parse a message.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class SessionError(Exception):
@@ -50,6 +59,24 @@ class StoreBusy(Unavailable):
         super().__init__(f"{path} is held by another process{held}; try again when that has finished")
         self.path = path
         self.age = age
+
+
+class RemoteUnavailable(Unavailable):
+    """A remote could not be reached, or could not finish.
+
+    Attributes:
+        remote: The name of the remote, or its URL.
+        reason: What git said of it.
+    """
+
+    def __init__(self, remote: str, reason: str) -> None:
+        super().__init__(f"{_quoted(remote)} could not be synced with: {reason}")
+        self.remote = remote
+        self.reason = reason
+
+
+class AccessDenied(RemoteUnavailable):
+    """A remote lets nobody in with these credentials, or its host key is not the one that is known."""
 
 
 class Corrupt(SessionError):
@@ -100,7 +127,7 @@ class InvalidSessionId(SessionError):
     """
 
     def __init__(self, session_id: str, reason: str) -> None:
-        super().__init__(f"{session_id!a:.80} cannot be a session id: {reason}")
+        super().__init__(f"{_quoted(str(session_id))} cannot be a session id: {reason}")
         self.session_id = session_id
         self.reason = reason
 
@@ -218,6 +245,80 @@ class NotImported(SessionError):
         )
         self.session_id = session_id
         self.reason = reason
+
+
+class TranscriptExists(SessionError):
+    """A file is there where a transcript was to be put for its agent, and it is not overwritten.
+
+    Attributes:
+        path: The file.
+        size: How many bytes it has; None where that is not known.
+    """
+
+    def __init__(self, path: str, size: int | None) -> None:
+        what = "something else" if size is None else f"another transcript of {size:,} bytes"
+        super().__init__(f"{path}: {what} is there, and nothing was written; move it away, or export to stdout")
+        self.path = path
+        self.size = size
+
+
+class SyncRefused(SessionError):
+    """Some sessions could not be synced. All others were: what could be done is done.
+
+    Attributes:
+        remote: The name of the remote.
+        refused: Why not, by session.
+        results: What became of each session, as the call returns it where nothing is refused.
+    """
+
+    def __init__(self, remote: str, refused: Mapping[str, str], results: Sequence[object] = ()) -> None:
+        shown = "; ".join(f"{_quoted(session)}: {reason}" for session, reason in [*refused.items()][:5])
+        more = f"; and {len(refused) - 5} more" if len(refused) > 5 else ""
+        super().__init__(f"{_quoted(remote)}: {shown}{more}")
+        self.remote = remote
+        self.refused = dict(refused)
+        self.results = tuple(results)
+
+
+class Diverged(SyncRefused):
+    """Some sessions went on here and on the other side, and stay as they are on both. All others were synced."""
+
+
+class RemoteNotFound(SessionError):
+    """The store has no remote of this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no remote {_quoted(name)}; `gitsession remote list` shows those there are")
+        self.name = name
+
+
+class RemoteExists(SessionError):
+    """The store has a remote of this name already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is a remote {_quoted(name)} already; choose another name, or remove that one")
+        self.name = name
+
+
+class InvalidRemote(SessionError):
+    """The name, the URL or the settings of a remote cannot be used.
+
+    Attributes:
+        remote: The name or the URL.
+        reason: Why not.
+    """
+
+    def __init__(self, remote: str, reason: str) -> None:
+        super().__init__(f"{_quoted(remote)} cannot be a remote: {reason}")
+        self.remote = remote
+        self.reason = reason
+
+
+class GitNotFound(SessionError):
+    """There is no git to run."""
+
+    def __init__(self) -> None:
+        super().__init__("git is not installed, or not on the PATH; all other commands work without it")
 
 
 def _quoted(name: str | None) -> str:

@@ -1,11 +1,10 @@
 """How one transcript grows its session: what is stored is found again, what is new becomes commits, in memory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
 
-from gitsession.branching import Base, Branches
+from gitsession.branching import REDACTED, Base, Branches
 from gitsession.building import NewDelta, build
 from gitsession.errors import RevisionNotFound
 from gitsession.jsonl import meta_of
@@ -14,8 +13,12 @@ from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import GitObject, git_object, object_id
 from gitsession.repo.repository import Move
-from gitsession.results import ImportResult, Problem
+from gitsession.results import FoundSecret, ImportResult, Problem
 from gitsession.revisions import resolve
+from gitsession.secret_rules import VERSION
+from gitsession.secret_scan import Secret, find_secrets, redacted
+from gitsession.states import Plan, plan
+from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.stored import encode_record
 
@@ -30,32 +33,61 @@ class Growth:
         unfinished: Whether its last line is still being written.
     """
 
-    def __init__(self, reader: Reader, found: Format, meta: Mapping[str, Any]) -> None:
-        """Begins with the header that the file's path and its first record tell."""
+    def __init__(self, reader: Reader, found: Format, path: PurePath, first: Record, *, redact: bool) -> None:
+        """Begins with the header that the file's path and its first record tell.
+
+        Args:
+            reader: The store.
+            found: The transcript's format.
+            path: The file.
+            first: Its first record.
+            redact: Whether secrets are taken out. They are as well if that was done to this session before.
+        """
+        meta = found.header(path, first)
         self.unfinished = False
         self._reader = reader
         self._format = found
-        self._header = dict(meta)
         self._session_id = meta_of(meta).id
         self._branches = Branches(reader, self._session_id)
+        self._redacts = redact or self._branches.redacted
+        if self._redacts:
+            meta = {**found.header(path, without_secrets(first)[0]), REDACTED: VERSION}
+        self._header = dict(meta)
         self._ids = RecordIds()
         self._records: list[Record] = []
         self._oids: list[str | None] = []
         self._base: Base | None = None
+        self._plan: Plan | None = None
         self._state: State | None = None
         self._expected: str | None = None
         self._problems: list[Problem] = []
+        self._secrets: list[FoundSecret] = []
+        self._taken_out: list[list[Secret]] = []
         self._new = 0
+        self._lines: set[str] = set()
 
     @property
     def branch(self) -> str:
         """The branch that holds the records so far."""
         return branch_of(self._holder())
 
+    def clean(self, record: Record) -> Record:
+        """Takes the secrets out of the next record, if that is to be done; all records pass here before `add`."""
+        if not self._redacts:
+            return record
+        cleaned, secrets = without_secrets(record)
+        self._taken_out.append(secrets)
+        return cleaned
+
+    def expect(self, records: Sequence[Record]) -> None:
+        """Is told all the records of a transcript that is written anew, before the first of them is added."""
+        self._plan = plan(self._branches, self._format.name, self._format.growth(records[0]), records)
+
     def add(self, record: Record) -> Objects:
         """Takes the next record, and yields the objects of its commit if it is new."""
         number = len(self._records)
-        commit_id = self._ids.take(number, record)
+        planned = None if self._plan is None else self._plan.places[number]
+        commit_id = self._ids.take(number, record) if planned is None else planned.commit_id
         content = encode_record(self._format.name, commit_id, record) + b"\n"
         blob = object_id("blob", content)
         self._header = dict(self._format.learn(self._header, record))
@@ -63,12 +95,20 @@ class Growth:
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
-        if self._base is None:
+        if planned is not None and planned.delta is not None:
+            self._oids.append(None)
+            return
+        if self._base is None and self._plan is not None:
+            self._base = self._plan.base
+            self._state, self._expected = self._base.state, self._base.expected
+        elif self._base is None:
             if stored:
                 self._oids.append(None)
                 return
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
+        secrets = self._taken_out[number] if self._redacts else find_secrets(record.raw)
+        self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp)
         built = build(old, delta, meta_of(self._header), now=None)
@@ -95,6 +135,7 @@ class Growth:
         """
         places = {record.id: place for place, record in enumerate(self._records)}
         given = {self._holder()}
+        self._lines = set()
         for line in self._format.abandoned(self._records):
             place = places[line.last]
             name = next(
@@ -102,9 +143,20 @@ class Growth:
                 for name in self._branches.names(line.last)
                 if name not in given and (self._branches.is_free(name) or self._branches.holds(name, place + 1))
             )
-            if self._branches.is_free(name) and (oid := self._oid(place)) is not None:
+            if not self._branches.is_free(name):
+                self._lines.add(name)
+            elif (oid := self._oid(place)) is not None:
                 given.add(name)
                 yield branch_of(name), oid
+
+    def refs(self) -> dict[str, str | None]:
+        """Returns where the branches are that were looked at, once all is stored: to be asked after `abandoned`.
+
+        The session's own, the one that holds the records, and those of abandoned lines that were there.
+        """
+        names = {self._session_id, self._holder(), *self._lines}
+        found = {branch_of(name): self._reader.find_tip(name) for name in sorted(names)}
+        return found if self._state is None else found | {self.branch: self._state.oid}
 
     def result(self, path: Path, abandoned: tuple[str, ...]) -> ImportResult:
         """Returns what the import of the file did."""
@@ -118,11 +170,14 @@ class Growth:
             abandoned=abandoned,
             rewritten_from=None if self._base is None else self._base.rewritten_from,
             unfinished=self.unfinished,
+            secrets=tuple(self._secrets),
+            redacted=self._redacts,
         )
 
     def _holder(self) -> str:
-        if self._base is not None:
-            return self._base.session_id
+        base = self._base if self._plan is None else self._plan.base
+        if base is not None:
+            return base.session_id
         stored = self._branches.stored(len(self._records))
         return self._session_id if stored is None else stored.session_id
 
@@ -131,8 +186,9 @@ class Growth:
         if self._oids[place] is None:
             # What was stored before is found where it was: the branch that goes on from there need not exist yet.
             base = None if self._base is None else self._base.state
+            number = place if self._plan is None else self._plan.places[place].delta
             try:
-                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{place}")
+                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}")
             except RevisionNotFound:
                 return None
             self._oids[place] = stored.oid
@@ -149,3 +205,12 @@ def _bases(old: State | None) -> list[GitObject]:
         git_object("tree", tree.middle),
         GitObject(tree.oid, "tree", tree.root),
     ]
+
+
+def without_secrets(record: Record) -> tuple[Record, list[Secret]]:
+    """Returns a record whose secrets are replaced by marks that tell their kinds, and what they were."""
+    secrets = find_secrets(record.raw)
+    if not secrets:
+        return record, secrets
+    raw = redacted(record.raw, secrets)
+    return replace(record, raw=raw, value=None if record.value is None else records.parse(raw)[0]), secrets

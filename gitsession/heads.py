@@ -72,6 +72,10 @@ def head_findings(reader: Reader, head: Head) -> Iterator[Finding]:
         yield Finding(head.session, lost, None, problem, "`gitsession repair` sets it to that commit")
     for number in head.damaged_lines:
         yield Finding(head.session, None, None, f"line {number} of the reflog of {head.name} is damaged", _LOG)
+    packed = reader.repository.refs.packed(head.name)
+    if packed is not None and packed != head.value and not _exists(reader, packed):
+        problem = f"packed-refs has an older value of {head.name}, {packed}, that is not there"
+        yield Finding(head.session, packed, None, problem, "run `git pack-refs --all` to replace it by the present one")
     for oid in _unknown_values(reader, head):
         problem = f"the reflog of {head.name} names a commit {oid} that is not there"
         yield Finding(head.session, oid, None, problem, _LOG)

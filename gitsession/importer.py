@@ -6,17 +6,20 @@ them there. FORMAT.md, "Imported transcripts", is the rule.
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO, Self
 
+from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
 from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
+from gitsession.files import listing, whole
 from gitsession.growth import Growth
+from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
 from gitsession.repo.batch import GrowingBatch
-from gitsession.repo.refs import RefBlocked, RefMoved
+from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
@@ -39,6 +42,7 @@ def import_transcripts(
     paths: Iterable[Path],
     *,
     format: str | None = None,  # noqa: A002  # the word of the field, and of the command's option
+    redact: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports transcripts, and yields what became of each once that is stored.
@@ -47,6 +51,8 @@ def import_transcripts(
         store: Where they go.
         paths: Files, or directories in which transcripts are looked for by their content.
         format: The name of their format; else their content tells.
+        redact: Whether what looks like a secret is replaced by a mark that tells its kind. It goes on to be for a
+            session to which it was done once.
         progress: Is told how many bytes were read since the last time.
 
     Raises:
@@ -54,7 +60,7 @@ def import_transcripts(
         KeyError: There is no such format.
     """
     chosen = None if format is None else FORMATS[format]
-    with _Import(store, progress) as run:
+    with _Import(store, progress, redact=redact) as run:
         for path in paths:
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
@@ -67,16 +73,29 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
     """Imports the files below a directory that are transcripts, in the order of their names."""
     before = run.taken
     closed: list[OSError] = []
+    unknown: list[ImportFailure] = []
     for directory, directories, names in os.walk(path, onerror=closed.append):
         directories.sort()
-        for name in sorted(names):
+        for name in sorted(without_compressed_copies(names)):
             file = Path(directory, name)
-            if _may_be_read(file):
-                yield from run.take(_Source(file, chosen))
+            if file in run.belonging:
+                continue
+            for done in run.take(_Source(file, chosen)) if _may_be_read(file) else ():
+                if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript) and done.path == file:
+                    unknown.append(done)
+                else:
+                    yield done
+    # A file that belongs to a transcript which was found later is none that nobody knows.
+    yield from (failure for failure in unknown if failure.path not in run.belonging)
     for error in closed:
         yield _unreadable(Path(error.filename), error)
     if run.taken == before and not closed:
         yield ImportFailure(path, UnknownTranscript(str(path), "holds no transcript of a format that is known here"))
+
+
+def _look(path: Path, bundled: tuple[PurePath, Sequence[PurePath]] | None) -> Look:
+    """Returns what a transcript looks like now that is one file, or many."""
+    return Look.at([path] if bundled is None else [path, *map(Path, bundled[1])])
 
 
 def _may_be_read(path: Path) -> bool:
@@ -109,13 +128,18 @@ class _Pending:
     source: _Source
     result: ImportResult
     branch: str
+    look: Look | None
+    refs: Mapping[str, str | None]
 
 
 class _Import:
     """One run of an import: commits are built file by file, and stored many files at a time."""
 
-    def __init__(self, store: Store, progress: Callable[[int], None]) -> None:
+    def __init__(self, store: Store, progress: Callable[[int], None], *, redact: bool) -> None:
         self.taken = 0
+        self._redact = redact
+        self._cache = ImportCache(store.path / OWN_DIRECTORY)
+        self.belonging: set[Path] = set()  # the files of transcripts that consist of many
         self._store = store
         self._progress = progress
         self._batch = GrowingBatch(store.repository.objects)
@@ -131,15 +155,27 @@ class _Import:
 
     def take(self, source: _Source) -> Iterator[ImportResult | ImportFailure]:
         """Builds the commits of one file, and yields what was stored meanwhile."""
+        known = self._unchanged(source)
+        if known is not None:
+            self.taken += 1
+            yield known
+            return
         try:
-            with source.path.open("rb") as stream:
+            before = Look.at([source.path])
+            with open_transcript(source.path) as stream:
                 head = stream.read(HEAD_BYTES)
-                found = source.chosen or recognise(head, source.path.name)
+                found = source.chosen or recognise(head, plain_name(source.path).name)
                 if found is None:
                     raise UnknownTranscript(str(source.path), _looks_like(head))
                 self.taken += 1
                 stream.seek(0)
-                yield from self._build(source, found, stream)
+                bundled = found.bundle(source.path, listing)
+                if bundled is not None:
+                    self.belonging.update(Path(path) for path in bundled[1])
+                look: Look | None = before if bundled is None else _look(source.path, bundled)
+                if Look.at([source.path]).state != before.state:
+                    look = None  # another file has its name now than the one that is open
+                yield from self._build(source, found, whole(source.path, bundled, stream), look)
         except OSError as error:
             yield _unreadable(source.path, error)
         except Unavailable:
@@ -161,7 +197,12 @@ class _Import:
         finally:
             batch.close()
         errors = {move.branch: error for move, error in failed}
-        yield from (one.result for one in pending if one.branch not in errors)
+        done = [one for one in pending if one.branch not in errors]
+        for one in done:
+            if one.look is not None and not errors.keys() & one.refs.keys():
+                self._cache.add(one.look, self._asked(one.source), one.result, one.refs)
+        self._cache.save()
+        yield from (one.result for one in done)
         for one in pending:
             if one.branch in errors:
                 yield from self._again(one.source, one.branch, errors[one.branch])
@@ -180,19 +221,51 @@ class _Import:
         else:
             yield from self.take(replace(source, attempt=source.attempt + 1))
 
-    def _build(self, source: _Source, found: Format, stream: BinaryIO) -> Iterator[ImportResult | ImportFailure]:
+    def _asked(self, source: _Source) -> Asked:
+        return Asked(None if source.chosen is None else source.chosen.name, self._redact)
+
+    def _unchanged(self, source: _Source) -> ImportResult | None:
+        """Returns what an import of a file would say that did not change since the last one; None if it may have."""
+        found = FORMATS.get(self._cache.format_of(source.path) or "")
+        if found is None:
+            return None
+        try:
+            bundled = found.bundle(source.path, listing)
+            look = _look(source.path, bundled)
+            known = self._cache.find(source.path, look, self._asked(source))
+            if known is None:
+                return None
+            refs = self._store.repository.refs
+            if any(refs.find(HEADS + branch) != oid for branch, oid in known.refs.items()):
+                return None
+        except (OSError, SessionError):
+            return None  # reading it will tell
+        if bundled is not None:
+            self.belonging.update(map(Path, bundled[1]))
+        self._progress(look.size)
+        return known.result
+
+    def _build(
+        self, source: _Source, found: Format, stream: BinaryIO, look: Look | None
+    ) -> Iterator[ImportResult | ImportFailure]:
         records = found.read(stream)
         first = next(records, None)
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
-        header = found.header(source.path, first)
+        header = found.header(plain_name(source.path), first)
         own = branch_of(str(header["id"]))
         if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
-        growth = Growth(self._store.reader, found, header)
+        growth = Growth(self._store.reader, found, plain_name(source.path), first, redact=self._redact)
         told = 0
-        for record in chain([first], records):
+        records = map(growth.clean, chain([first], records))
+        if found.growth(first) != "log":
+            # What became of its beginning shows only at its end.
+            read = list(records)
+            growth.expect([record for record in read if not record.unfinished])
+            records = iter(read)
+        for record in records:
             if record.unfinished:
                 growth.unfinished = True
                 break
@@ -211,7 +284,10 @@ class _Import:
         lines = list(growth.abandoned())
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
         result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
-        self._pending.append(_Pending(source, result, growth.branch))
+        # It is remembered only if it looks like what was read.
+        if look is not None and _look(source.path, found.bundle(source.path, listing)).state != look.state:
+            look = None
+        self._pending.append(_Pending(source, result, growth.branch, look, growth.refs() | dict(lines)))
 
     def _is_full(self) -> bool:
         return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES

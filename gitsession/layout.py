@@ -7,6 +7,7 @@ from typing import NamedTuple
 from gitsession.errors import Corrupt, InvalidCommit, InvalidSessionId
 
 HEADS = "refs/heads/"
+REMOTES = "refs/remotes/"
 HEADER_NAME = "session.json"
 MAX_NAME_BYTES = 200
 MAX_DELTAS = 100_000_000
@@ -16,6 +17,8 @@ _UNSAFE = re.compile(rb"[^A-Za-z0-9._-]")
 _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _OBJECT_ID = re.compile(r"[0-9a-fA-F]{40}")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE | re.DOTALL)
+# The name of a remote: no "@" and no "/", so that what follows the last "@" of `S@remote` is one or is none.
+_REMOTE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 # A dot that git or a file system would misread: the first, the last, one after another, that of a final ".lock".
 _BAD_DOT = re.compile(r"^\.|(?<=\.)\.|\.$|\.(?=lock$)")
 
@@ -73,6 +76,35 @@ def branch_of(session_id: str) -> str:
             return branch
         raise InvalidSessionId(session_id, "git does not allow this branch name")
     return encode_session_id(session_id)
+
+
+def other_side(name: str) -> tuple[str, str] | None:
+    """Returns the session and the remote of a name `S@remote`; None for any other name.
+
+    A session id may hold an "@" itself (its branch name has %40): where a session has the whole name for its id, the
+    name means that session.
+    """
+    session_id, _, remote = name.rpartition("@") if isinstance(name, str) else ("", "", "")
+    return (session_id, remote) if session_id and is_remote_name(remote) else None
+
+
+def tracking_ref(name: str) -> str | None:
+    """Returns the ref that holds what is known of `S@remote`: `refs/remotes/<remote>/<branch of S>`.
+
+    None for any other name.
+    """
+    side = other_side(name)
+    if side is None:
+        return None
+    try:
+        return f"{REMOTES}{side[1]}/{branch_of(side[0])}"
+    except InvalidSessionId:
+        return None
+
+
+def is_remote_name(name: str) -> bool:
+    """Tells whether a remote can have this name: letters, digits and `._-`, beginning with no dot and no dash."""
+    return bool(_REMOTE_NAME.fullmatch(name)) and is_ref_name(name)
 
 
 def is_ref_name(branch: str) -> bool:

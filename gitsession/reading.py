@@ -9,7 +9,15 @@ from gitsession.conversation import StoredDelta
 from gitsession.directory_cache import DirectoryCache, KeptDirectory
 from gitsession.errors import Corrupt, SessionError, SessionNotFound
 from gitsession.jsonl import MAX_HEADER_BYTES, decode_header
-from gitsession.layout import HEADS, branch_of, decode_commit_id, derived_prefixes, session_id_of
+from gitsession.layout import (
+    HEADS,
+    branch_of,
+    decode_commit_id,
+    derived_prefixes,
+    other_side,
+    session_id_of,
+    tracking_ref,
+)
 from gitsession.model import SessionMeta
 from gitsession.repo.codec import Commit, decode_commit
 from gitsession.repo.refs import OWN_DIRECTORY
@@ -67,11 +75,24 @@ class Reader:
     def find_tip(self, session_id: str) -> str | None:
         """Returns the git commit that a session's branch is at; None if there is no such session.
 
+        `S@remote` is what the remote was last known to have of S, unless a session has that id.
+
         Raises:
             InvalidSessionId: The string cannot be a session id.
             Corrupt: The branch is damaged.
         """
-        return self.repository.refs.find(HEADS + branch_of(session_id))
+        oid = self.repository.refs.find(HEADS + branch_of(session_id))
+        if oid is None and (tracking := tracking_ref(session_id)) is not None:
+            return self.repository.refs.find(tracking)
+        return oid
+
+    def side(self, session_id: str) -> tuple[str, str] | None:
+        """Returns the session and the remote that `S@remote` is read from; None for what is no other side."""
+        tracking = tracking_ref(session_id)
+        refs = self.repository.refs
+        if tracking is None or refs.find(tracking) is None or refs.find(HEADS + branch_of(session_id)) is not None:
+            return None
+        return other_side(session_id)
 
     def tip(self, session_id: str) -> str:
         """Returns the git commit that a session's branch is at.

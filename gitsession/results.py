@@ -20,6 +20,19 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundSecret:
+    """A secret in a record that was new.
+
+    Attributes:
+        line: The number of the record's first line in the file, from 1.
+        kind: Its kind, as gitleaks names it.
+    """
+
+    line: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class ImportResult:
     """What the import of one file did.
 
@@ -33,6 +46,8 @@ class ImportResult:
         abandoned: The sessions of abandoned lines that were made.
         rewritten_from: The session that the file no longer repeats, where it goes on beside it.
         unfinished: Whether a last line, still being written, was left for the next import.
+        secrets: What looks like a secret in the new records: stored, or taken out if `redacted`.
+        redacted: Whether secrets are taken out of this session's records.
     """
 
     path: Path
@@ -44,6 +59,8 @@ class ImportResult:
     abandoned: tuple[str, ...] = ()
     rewritten_from: str | None = None
     unfinished: bool = False
+    secrets: tuple[FoundSecret, ...] = ()
+    redacted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import builtins
 import os
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +14,13 @@ from gitsession.building import NewDelta
 from gitsession.conversation import entries, entry_view, message_lines, split_lines
 from gitsession.errors import AmbiguousName, NotImported, SessionError, SessionNotFound
 from gitsession.jsonl import encode_entry
-from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
+from gitsession.layout import HEADS, branch_of, derived_prefixes, other_side, session_id_of
 from gitsession.model import Messages, SessionEntry, SessionMeta
 from gitsession.reading import Reader, State, rfc3339
 from gitsession.repo.repository import Repository
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
+from gitsession.sides import OtherSide, other_sides, tracked_branches
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
 from gitsession.transcripts.stored import decode_record
@@ -81,6 +83,8 @@ class Store:
 
     Every `at` is a revision of the session: a commit id, a git object id or its beginning (4 digits or more), `~N`
     (N commits back, as git counts), or `#N` (after delta N).
+
+    What reads a session reads `S@remote` too: the session S as the remote was last known to have it.
 
     Attributes:
         path: The git directory.
@@ -209,32 +213,37 @@ class Store:
             RevisionNotFound: It has no such commit.
             Corrupt: Stored data is corrupt.
         """
-        return _info(self._state(session_id, at))
+        state = self._state(session_id, at)
+        side = self.reader.side(session_id)
+        if side is None:
+            return _info(state)
+        info = _info(replace(state, session_id=side[0]))
+        return replace(info, id=session_id, branch=f"{side[1]}/{info.branch}")
+
+    def other_sides(self) -> Iterator[OtherSide]:
+        """Yields what remotes were last known to have that the store's own sessions lack, by session and remote."""
+        return other_sides(self.reader)
 
     def find(self, name: str) -> str:
         """Returns the id of the session that a name means: its id, its branch, or a beginning that no other shares.
+
+        So does `<name>@<remote>` for what the remote has, where no session here is called so.
 
         Raises:
             SessionNotFound: There is none.
             AmbiguousName: Several begin like this.
         """
-        known = dict(self.reader.branches())
-        for exact in (name, HEADS + name, session_id_of(name)):
-            if exact in known:
-                return exact
-        matches = [session_id for session_id in known if _begins(session_id, name)]
-        # A branch that was derived from a session (an abandoned line of it) does not make the session's name ambiguous.
-        stems = {one: derived_prefixes(one) for one in matches if not one.startswith(HEADS)}
-        roots = [
-            one
-            for one in matches
-            if not any(branch_of(one).startswith(stems[other]) for other in stems if other != one)
-        ]
-        if len(roots) > 1:
-            raise AmbiguousName(name, roots)
-        if not roots:
-            raise SessionNotFound(name)
-        return roots[0]
+        known = [session_id for session_id, _ in self.reader.branches()]
+        try:
+            return _find(known, name)
+        except SessionNotFound:
+            wanted = other_side(name)
+            if wanted is None:
+                raise
+            theirs = [session_id_of(branch) for _, branch, _ in tracked_branches(self.reader, wanted[1])]
+            with suppress(SessionNotFound):
+                return f"{_find(theirs, wanted[0])}@{wanted[1]}"
+            raise
 
     def fork(self, source: str, new_id: str | None = None, *, at: str | None = None, title: str | None = None) -> str:
         """Makes a session that goes on from another, and returns its id. No message is copied.
@@ -252,12 +261,13 @@ class Store:
             InvalidSessionId: The new id cannot be one.
         """
         state = self._state(source, at)
+        side = self.reader.side(source)
         fresh = SessionMeta() if new_id is None else SessionMeta(new_id)
         meta = replace(
             state.meta,
             id=fresh.id,
             created_at=fresh.created_at,
-            parent_session=state.session_id,
+            parent_session=state.session_id if side is None else side[0],
             forked_from=state.oid,
             title=state.meta.title if title is None else title,
         )
@@ -325,6 +335,23 @@ def _info(state: State) -> SessionInfo:
         meta.parent_session,
         meta,
     )
+
+
+def _find(known: builtins.list[str], name: str) -> str:
+    exact = next((one for one in (name, HEADS + name, session_id_of(name)) if one in known), None)
+    if exact is not None:
+        return exact
+    matches = [session_id for session_id in known if _begins(session_id, name)]
+    # A branch that was derived from a session (an abandoned line of it) does not make the session's name ambiguous.
+    stems = {one: derived_prefixes(one) for one in matches if not one.startswith(HEADS)}
+    roots = [
+        one for one in matches if not any(branch_of(one).startswith(stems[other]) for other in stems if other != one)
+    ]
+    if len(roots) > 1:
+        raise AmbiguousName(name, roots)
+    if not roots:
+        raise SessionNotFound(name)
+    return roots[0]
 
 
 def _branch(session_id: str) -> str:

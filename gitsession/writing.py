@@ -9,11 +9,20 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from gitsession.building import Built, NewDelta, build
 from gitsession.conversation import split_lines
-from gitsession.errors import Corrupt, InvalidCommit, ParentConflict, SessionExists, SessionNotFound, Unavailable
+from gitsession.errors import (
+    Corrupt,
+    InvalidCommit,
+    InvalidSessionId,
+    ParentConflict,
+    SessionExists,
+    SessionNotFound,
+    Unavailable,
+)
 from gitsession.ids import IdIndex
 from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id
 from gitsession.model import SessionMeta
@@ -136,8 +145,9 @@ class Writer:
         branch = encode_session_id(meta.id)
 
         def attempt() -> State:
-            if self._repository.refs.find(HEADS + branch) is not None:
+            if self._tip(branch) is not None:
                 raise SessionExists(meta.id)
+            self._refuse_other_side(meta.id)
             self._refuse_case_twin(meta.id, branch)
             old = None if source is None else replace(source, session_id=meta.id)
             subject = "meta: new session" if source is None else f"meta: fork of {source.session_id}"
@@ -152,7 +162,7 @@ class Writer:
 
         Each attempt looks at the branch anew, so it is right to try again: what it checks, it checks once more.
         """
-        with self._repository.locks.hold(branch):
+        with self._hold(branch):
             for _ in range(_ATTEMPTS):
                 try:
                     return attempt()
@@ -164,8 +174,9 @@ class Writer:
 
     def _state(self, session_id: str, branch: str) -> tuple[State | None, IdIndex]:
         """Returns the session as it is now and the index of its ids; remembered while its branch does not move."""
-        tip = self._repository.refs.find(HEADS + branch)
+        tip = self._tip(branch)
         if tip is None:
+            self._refuse_other_side(session_id)
             return None, IdIndex()
         with self._guard:
             state, ids = self._remembered.pop(branch, (None, IdIndex()))
@@ -195,6 +206,22 @@ class Writer:
         subject = built.state.commit.message.partition("\n")[0]
         batch = LooseBatch(self._repository.objects, built.objects)
         self._repository.move(Move(branch, expected, built.state.oid, f"{verb}: {subject}"), batch)
+
+    def _tip(self, branch: str) -> str | None:
+        """Returns the commit that a branch is at."""
+        return self._repository.refs.find(HEADS + branch)
+
+    def _hold(self, branch: str) -> AbstractContextManager[None]:
+        """Holds the lock that queues the writers of a branch."""
+        return self._repository.locks.hold(branch)
+
+    def _refuse_other_side(self, session_id: str) -> None:
+        side = self._reader.side(session_id)
+        if side is not None:
+            what = (
+                f"it names what the remote {side[1]!r} has of {side[0]!r}, which is only read; fork it to go on with it"
+            )
+            raise InvalidSessionId(session_id, what)
 
     def _refuse_case_twin(self, session_id: str, branch: str) -> None:
         if self._repository.ignores_case:

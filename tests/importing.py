@@ -5,13 +5,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from gitsession import FORMATS, ImportFailure, ImportResult, SessionError, Store, import_transcripts
+from gitsession import ImportFailure, ImportResult, SessionError, Store, import_transcripts
 from gitsession.layout import branch_of
+from tests.transcripts.transcript_files import FIXTURES, TRANSCRIPTS
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
-TRANSCRIPTS = sorted(
-    path for name in FORMATS for path in (FIXTURES / name).rglob("*.json*") if not path.name.endswith(".meta.json")
-)
+__all__ = ["FIXTURES", "TRANSCRIPTS"]
 
 
 def new_store(path: Path) -> Store:

@@ -1,3 +1,5 @@
+import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,7 @@ from tests.importing import (
     talk,
     tips,
 )
+from tests.transcripts.transcript_files import content_of
 
 
 @pytest.fixture
@@ -41,13 +44,12 @@ class TestEveryFixture:
     def test_comes_back_byte_for_byte_but_for_a_last_newline(self, store: Store, path: Path) -> None:
         (result,) = take(store, path)
 
-        assert finished(path.read_bytes()).rstrip(b"\n") == original(store, result.session).rstrip(b"\n")
+        assert finished(content_of(path)).rstrip(b"\n") == original(store, result.session).rstrip(b"\n")
 
     def test_has_one_commit_for_each_record_in_the_order_of_the_file(self, store: Store, path: Path) -> None:
         (result,) = take(store, path)
 
-        with path.open("rb") as file:
-            records = [one for one in FORMATS[result.format].read(file) if not one.unfinished]
+        records = [one for one in FORMATS[result.format].read(io.BytesIO(content_of(path))) if not one.unfinished]
         stored = [decode_record(one[:-1])[1] for one in store.transcript(result.session)]
         assert [one.raw for one in records] == [one.raw for one in stored]
         assert len(records) == len(list(store.log(result.session))) == result.new_commits
@@ -69,9 +71,10 @@ class TestEveryFixture:
 
     def test_gives_the_same_commits_wherever_it_lies(self, store: Store, path: Path, tmp_path: Path) -> None:
         take(store, path)
+        # With the files beside it, of which some transcripts consist.
+        top = path.relative_to(FIXTURES).parts[0]
+        shutil.copytree(FIXTURES / top, tmp_path / "elsewhere" / top)
         copy = tmp_path / "elsewhere" / path.relative_to(FIXTURES)
-        copy.parent.mkdir(parents=True)
-        copy.write_bytes(path.read_bytes())
         other = new_store(tmp_path / "other.git")
         # What was imported before must not matter either.
         take(other, FIXTURES / "claude-code" / "simple.jsonl")

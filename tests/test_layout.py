@@ -76,6 +76,14 @@ def test_what_cannot_be_a_session_id_is_refused(session_id: str) -> None:
         encode_session_id(session_id)
 
 
+def test_a_refused_session_id_is_shown_as_far_as_it_fits() -> None:
+    with pytest.raises(InvalidSessionId) as caught:
+        encode_session_id("x" * 300)
+    assert str(caught.value) == (
+        f"'{'x' * 117}...' cannot be a session id: its branch name would take 300 bytes; the limit is 200"
+    )
+
+
 @pytest.mark.parametrize(
     "branch", ["exp/try-2", "a%2fb", "a%", "%zz", "%41", "@", "é", "a..", "HEAD", "con", "%FF", "-a", "a" * 201]
 )

@@ -1,16 +1,22 @@
 """`gitsession export`."""
 
 import json
+import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
 
 import click
 
-from gitsession import Store, build_context
+from gitsession import RESUMABLE, Store, build_context, export_transcript, install_transcript
 
 from .. import options
+from ..agent_homes import agent_path
 from ..markdown import markdown
-from ..output import write_bytes
+from ..output import write, write_bytes, write_json
+from ..text import one_line
 
 # What is kept in memory of an export before a temporary file is made, in bytes.
 SPOOLED = 16 * 1024 * 1024
@@ -37,12 +43,17 @@ def _original(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
     return iter(store.original(session_id, at=at))
 
 
+def _agent(name: str, store: Store, session_id: str, at: str | None) -> Iterable[bytes]:
+    return export_transcript(store, session_id, name, at=at).lines
+
+
 WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
     "jsonl": _jsonl,
     "messages": _messages,
     "context": _context,
     "markdown": _markdown,
     "original": _original,
+    **{name: partial(_agent, name) for name in RESUMABLE},
 }
 
 
@@ -52,26 +63,52 @@ WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
         "gitsession export fix-login > fix-login.jsonl",
         "gitsession export fix-login --format markdown --at '#1'",
         "gitsession export fix-login --format messages | gitsession append --parent '' a-copy",
+        "gitsession export fix-login --format claude-code --install",
     ),
 )
 @options.session
 @options.at
 @click.option("--format", "name", type=click.Choice([*WRITERS]), default="jsonl", show_default=True)
-def command(settings: options.Settings, session: str, at: str | None, name: str) -> None:
-    r"""Write a session to stdout.
+@click.option("--install", is_flag=True, help="Put it where the agent looks, and print the command that resumes it.")
+def command(settings: options.Settings, session: str, at: str | None, name: str, install: bool) -> None:
+    """Write a session to stdout, or to where an agent can resume it.
 
     Nothing is written if the session cannot be read to its end.
 
     \b
-    jsonl     the log as it is stored, one entry a line
-    messages  the conversation, one message a line, each as it is stored
-    context   what a model is shown: from the last compaction on
-    markdown  the conversation as a document
-    original  the transcript that was imported, byte for byte
-    """
+    jsonl        the log as it is stored, one entry a line
+    messages     the conversation, one message a line, each as it is stored
+    context      what a model is shown: from the last compaction on
+    markdown     the conversation as a document
+    original     the transcript that was imported, byte for byte
+    claude-code, codex, pi
+                 a transcript that the agent can resume: the imported one as it is; a fork of it at an earlier
+                 revision, or with what was added, under a new id; or one made of the conversation
+
+    --install writes no file that is there already. With --json it prints an object: path, written, cwd, resume.
+    """  # noqa: D301  # click takes a backspace for a mark that what follows is not to be wrapped
     store = settings.open()
+    session_id = store.find(session)
+    if install:
+        _install(store, session_id, at, name, as_json=settings.json)
+        return
     # Spooled, so that half a session never passes for a whole one.
     with SpooledTemporaryFile(SPOOLED) as spool:
-        spool.writelines(WRITERS[name](store, store.find(session), at))
+        spool.writelines(WRITERS[name](store, session_id, at))
         spool.seek(0)
         write_bytes(spool)
+
+
+def _install(store: Store, session_id: str, at: str | None, name: str, *, as_json: bool) -> None:
+    if name not in RESUMABLE:
+        raise click.UsageError(f"--install needs the --format of an agent: {', '.join(RESUMABLE)}")
+    made = export_transcript(store, session_id, name, at=at, cwd=os.fspath(Path.cwd()))
+    path = agent_path(name, made.path)
+    written = install_transcript(made, path)
+    resume = made.resume(path)
+    if as_json:
+        write_json([{"path": str(path), "written": written, "cwd": made.cwd, "resume": [*resume]}])
+        return
+    there = "" if written else "  (was there already, the same)"
+    command_line = f"cd {shlex.quote(made.cwd)} && {shlex.join(resume)}"
+    write([one_line(str(path)) + there, one_line(command_line)], paged=False)

@@ -1,12 +1,15 @@
 """`gitsession git`."""
 
 import os
+import signal
 import subprocess
+from collections.abc import Mapping, Sequence
 
 import click
 
+from gitsession import GitNotFound
+
 from .. import options
-from ..errors import GitNotFound
 
 # What git sets in its hooks and aliases (`git rev-parse --local-env-vars`) names another repository than the store.
 # What configures git (GIT_CONFIG_…) is the user's and stays.
@@ -46,22 +49,21 @@ def command(settings: options.Settings, arguments: tuple[str, ...]) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     # A replacement object would show a history that is not the one that is stored.
     environment["GIT_NO_REPLACE_OBJECTS"] = "1"
+    click.get_current_context().exit(_run([f"--git-dir={settings.git_directory()}", *arguments], environment))
+
+
+def _run(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Runs git and returns its exit code; that of a shell where a signal ended it."""
+    # Ctrl-C reaches git too, which ends by itself. It is taken here and not ignored, since git would inherit that; an
+    # exception in its place could come between the end of git and its exit code, which would be lost.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        child = subprocess.Popen(["git", f"--git-dir={settings.existing_path()}", *arguments], env=environment)
+        code = subprocess.run(["git", *arguments], env=environment, check=False).returncode
     except FileNotFoundError as error:
         raise GitNotFound from error
-    click.get_current_context().exit(_wait(child))
-
-
-def _wait(child: "subprocess.Popen[bytes]") -> int:
-    """Returns the exit code of git, which has had the same Ctrl-C and ends by itself; that of a shell for a signal."""
-    with child:
-        while True:
-            try:
-                code = child.wait()
-            except KeyboardInterrupt:
-                continue
-            return 128 - code if code < 0 else code
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return 128 - code if code < 0 else code
 
 
 command.context_settings = {"ignore_unknown_options": True, "allow_interspersed_args": False}

@@ -1,13 +1,16 @@
 """`gitsession list`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
-from gitsession import BrokenSession, SessionInfo
+import click
+
+from gitsession import BrokenSession, OtherSide, SessionInfo, Store, remote_sessions
 
 from .. import options
 from ..output import local_time, on_terminal, session_json, style, table, write, write_json
-from ..text import clip, one_line
+from ..text import clip, count, one_line
 
 HEADER = ("SESSION", "TITLE", "AGENT", "DELTAS", "LAST ACTIVITY", "PARENT")
 # Ids up to this length stand as they are; longer ones (a UUID has 36) are cut, but never below the second number.
@@ -15,22 +18,75 @@ WHOLE = 20
 SHORTEST = 8
 
 
-@options.command("list", examples=("gitsession list", "gitsession list -n 5", "gitsession list --json"))
+@options.command("list", examples=("gitsession list", "gitsession list -n 5", "gitsession list --remote origin"))
 @options.limit
-def command(settings: options.Settings, limit: int | None) -> None:
+@click.option("--remote", metavar="NAME", help="List what a remote has now, without fetching it.")
+def command(settings: options.Settings, limit: int | None, remote: str | None) -> None:
     """List the sessions, the latest first.
 
-    On a terminal an id is cut to the beginning that names it; in a pipe it is whole. With --json each session is an
-    object with the keys id, branch, title, agent, deltas, head, oid, created_at, updated_at and parent_session; one
-    that cannot be read has id, branch, oid, error and message.
+    What a remote has of a session that is not in the session here stands below it, as SESSION@REMOTE. On a terminal an
+    id is cut to the beginning that names it; in a pipe it is whole.
+
+    With --json each session is an object with the keys id, branch, title, agent, deltas, head, oid, created_at,
+    updated_at and parent_session; one of a remote has session, remote, ours, theirs (how many deltas each side has of
+    its own) and diverged besides. One that cannot be read has id, branch, oid, error and message. With --remote: id,
+    branch, oid, and here (absent, same, behind, ahead, diverged; unknown where only a fetch can tell).
     """
-    sessions = [*settings.open().sessions()]
-    shown = sessions[:limit]
+    store = settings.open()
+    if remote is not None:
+        _list_remote(store, remote, limit, as_json=settings.json)
+        return
+    sessions = [*store.sessions()]
+    shown = [*_with_sides(store, sessions, limit)]
     if settings.json:
-        write_json(map(_json, shown))
-    elif sessions:
+        write_json(_side_json(store, found) if isinstance(found, OtherSide) else _json(found) for found in shown)
+    elif shown:
         names = abbreviations([found.id for found in sessions]) if on_terminal() else {}
         write(table(HEADER, [_row(found, names) for found in shown], right=3, shrink=(1, 5, 0)))
+
+
+def _with_sides(
+    store: Store, sessions: Sequence[SessionInfo | BrokenSession], limit: int | None
+) -> Iterator[SessionInfo | BrokenSession | OtherSide]:
+    """Yields the sessions, each before its other sides, and at the end what only a remote has."""
+    sides = {session: [*found] for session, found in groupby(store.other_sides(), lambda side: side.session)}
+    for session in sessions[:limit]:
+        yield session
+        yield from sides.pop(session.id, [])
+    if limit is None:
+        yield from (side for found in sides.values() for side in found if not side.exists_here)
+
+
+def _list_remote(store: Store, remote: str, limit: int | None, *, as_json: bool) -> None:
+    found = remote_sessions(store, remote)[:limit]
+    if as_json:
+        write_json({"id": one.id, "branch": one.branch, "oid": one.oid, "here": one.here} for one in found)
+    elif found:
+        rows = [(one_line(one.id), one.here, one.oid[:10]) for one in found]
+        write(table(("SESSION", "HERE", "COMMIT"), rows, right=-1, shrink=(0,)))
+
+
+def _side_json(store: Store, side: OtherSide) -> dict[str, Any]:
+    found: dict[str, Any]
+    if side.error is None:
+        found = session_json(store.info(side.id))
+    else:
+        found = {"id": side.id, "branch": None, "oid": side.oid}
+        found |= {"error": type(side.error).__name__, "message": str(side.error)}
+    own = {"ours": side.ours, "theirs": side.theirs, "diverged": side.diverged}
+    return {**found, "session": side.session, "remote": side.remote, **own}
+
+
+def _side_row(side: OtherSide, names: dict[str, str]) -> tuple[str, ...]:
+    if side.error is not None:
+        told = style(f"cannot be read: {one_line(str(side.error))}", fg="red")
+    elif not side.exists_here:
+        told = f"{count(side.theirs, 'delta')}; not here"
+    elif side.diverged:
+        told = f"diverged: {side.theirs} of its own, {side.ours} here"
+    else:
+        told = f"ahead: {side.theirs} of its own"
+    return (f"{one_line(names.get(side.session, side.session))}@{one_line(side.remote)}", told, "", "", "", "")
 
 
 def _json(found: SessionInfo | BrokenSession) -> dict[str, Any]:
@@ -40,7 +96,9 @@ def _json(found: SessionInfo | BrokenSession) -> dict[str, Any]:
     return {"id": found.id, "branch": found.branch, "oid": found.oid, **error}
 
 
-def _row(found: SessionInfo | BrokenSession, names: dict[str, str]) -> tuple[str, ...]:
+def _row(found: SessionInfo | BrokenSession | OtherSide, names: dict[str, str]) -> tuple[str, ...]:
+    if isinstance(found, OtherSide):
+        return _side_row(found, names)
     name = one_line(names.get(found.id, found.id))
     if isinstance(found, BrokenSession):
         return (name, style(f"cannot be read: {one_line(str(found.error))}", fg="red"), "", "", "", "")

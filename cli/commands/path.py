@@ -10,7 +10,7 @@ def command(settings: options.Settings) -> None:
 
     It is a bare git repository, for any tool that knows git. With --json: path.
     """
-    path = settings.existing_path().absolute()
+    path = settings.git_directory().absolute()
     if settings.json:
         write_json([{"path": str(path)}])
     else:

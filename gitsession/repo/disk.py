@@ -32,6 +32,11 @@ class Disk:
         self._all_at_once = durable and _has_syncfs()
         self._local = threading.local()
 
+    @property
+    def at_once(self) -> bool:
+        """Whether one barrier makes durable all that was written before it, whoever wrote it."""
+        return self._all_at_once
+
     def file(self, file: int) -> None:
         """Syncs an open file now, or leaves it to the next barrier.
 

@@ -145,21 +145,33 @@ class Objects:
         Raises:
             Unavailable: The disk refuses; what was written is garbage that `git gc` removes.
         """
-        staged: list[tuple[str, str]] = []
+        left = list(objects)
+        with translated("write to the store"):
+            while left:
+                # `git gc --prune=now` removes temporary files, those in use as well: what it took is written again.
+                left = self._write_once(left)
+
+    def _write_once(self, objects: Sequence[GitObject]) -> list[GitObject]:
+        """Stages objects and gives them their names; returns those whose temporary files vanished meanwhile."""
+        staged: list[str] = []
         published = 0
         try:
-            with translated("write to the store"):
-                staged.extend((self._stage(made), made.oid) for made in objects)
-                self.disk.barrier()
-                changed: set[str] = set()
-                for temporary, oid in staged:
-                    changed.update(self._publish(temporary, oid))
-                    published += 1
-                for directory in changed:
-                    self.disk.directory(directory)
+            staged.extend(map(self._stage, objects))
+            self.disk.barrier()
+            vanished = []
+            changed: set[str] = set()
+            for temporary, made in zip(staged, objects, strict=True):
+                directories = self._publish(temporary, made.oid)
+                changed.update(directories)
+                if not directories:
+                    vanished.append(made)
+                published += 1
+            for directory in changed:
+                self.disk.directory(directory)
         finally:
-            for temporary, _ in staged[published:]:
+            for temporary in staged[published:]:
                 _remove_quietly(temporary)
+        return vanished
 
     def _path_of(self, oid: str) -> str:
         return f"{self._root}{oid[:2]}{os.sep}{oid[2:]}"
@@ -180,7 +192,7 @@ class Objects:
         return temporary
 
     def _publish(self, temporary: str, oid: str) -> tuple[str, ...]:
-        """Gives a staged object its name, and returns the directories whose names have changed."""
+        """Gives a staged object its name, and returns the directories whose names have changed; none if it vanished."""
         directory = f"{self._root}{oid[:2]}"
         changed: tuple[str, ...] = (directory,)
         while True:
@@ -193,7 +205,7 @@ class Objects:
                     changed = (directory, self._root)
                 except FileExistsError:
                     if not os.path.lexists(temporary):
-                        raise
+                        return ()
             else:
                 return changed
 

@@ -47,7 +47,7 @@ class PackWriter:
 
     def close(self) -> None:
         """Removes the temporary files; what was stored stays under its own name."""
-        with suppress(OSError):  # what it could not write any more is not wanted either
+        with suppress(OSError):  # a full disk does not take what is still in memory, which is thrown away anyway
             self._file.close()
         for path in (self._temporary, self._temporary_index):
             with suppress(OSError):

@@ -1,6 +1,7 @@
 """A git repository as a store needs it: opened with care, and moved from one head to the next safely."""
 
 import os
+import shlex
 import tempfile
 import time
 from collections.abc import Iterable, Mapping
@@ -45,12 +46,13 @@ TRUE = ("true", "yes", "on", "1")
 _PLAIN_FILES = ("HEAD", "config", "packed-refs", "shallow")
 
 _MAKE_ONE = "make a store with `gitsession init`, or name another with --store"
+_ELSEWHERE = "name another place with --store; a store is made in a directory that is new or empty"
 
 # What libgit2 says of a repository that it will not open, and what that means here.
 _REFUSALS = {
     "object format": "is a repository of SHA-256 objects, which cannot be opened; gitsession stores are SHA-1",
     "refstorage": "keeps its refs in a reftable, which cannot be opened; migrate it to files with `git refs migrate`",
-    "not owned": "belongs to another user; if you trust it, run `git config --global --add safe.directory <its path>`",
+    "not owned": "belongs to another user; if you trust it, run `git config --global --add safe.directory {path}`",
     "partialclone": "is a partial clone, whose objects are elsewhere; clone it without --filter",
 }
 
@@ -173,7 +175,7 @@ class Repository:
                 if seen == 100:
                     break
         if seen or (self.path.name == ".git"):
-            raise NotAStore(str(self.path), f"is a git repository, but no store of sessions; {_MAKE_ONE}")
+            raise NotAStore(str(self.path), f"is a git repository, but no store of sessions; {_ELSEWHERE}")
 
     def shallow(self) -> frozenset[str]:
         """Returns the commits whose parents are elsewhere: where the history of a shallow clone begins.
@@ -292,10 +294,11 @@ def _refusal(path: Path, error: Exception) -> str:
     text = str(error).lower()
     for sign, meaning in _REFUSALS.items():
         if sign in text:
-            return meaning
+            return meaning.format(path=shlex.quote(str(path.resolve())))
     if (path / "HEAD").exists() or (path / ".git").exists():
         return f"is a git repository that cannot be opened: {error}"
-    return f"is no git repository; {_MAKE_ONE}"
+    empty = path.is_dir() and not any(path.iterdir())
+    return f"is no git repository; {_MAKE_ONE if empty else _ELSEWHERE}"
 
 
 def _check_config(path: Path, config: Mapping[str, str | None]) -> None:

@@ -7,9 +7,9 @@ the log. All functions are pure, over bytes and values: no file is opened here, 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
-from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.view import View
 
 
@@ -51,8 +51,65 @@ class AbandonedLine:
     at: str | None = None
 
 
+Growth = Literal["log", "document", "directory"]
+"""How a transcript grows.
+
+- `log`: records are added at its end.
+- `document`: it is written anew. Records replace those with the same id (see `versions`), new ones come after them.
+- `directory`: likewise, and new records may come in any place: the fold puts them in order.
+"""
+
+Listing = Callable[[PurePath], Sequence[str]]
+"""Tells the names of the files in a directory, in order; none where there is no such directory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A session that is to become a transcript which its agent can resume.
+
+    Attributes:
+        meta: The session's header; `meta.id` is the session that it comes from.
+        id: The id under which the agent is to know it: a UUID, derived from the session and its head.
+        cwd: The directory in which the agent is to go on.
+        records: The records of this format that the session begins with; none where another agent wrote it.
+        entries: What came after them: the conversation, in any provider's shape.
+        whole: The records are the whole of a transcript that was never forked, and are written as they are; then
+            only `path` and `resume` of what is composed are asked for.
+    """
+
+    meta: SessionMeta
+    id: str
+    cwd: str
+    records: Sequence[Record]
+    entries: Sequence[MessageEntry | CompactionEntry]
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A transcript that an agent can resume.
+
+    Attributes:
+        lines: Its bytes, line by line. The same draft always gives the same.
+        path: Where the agent looks for it, below its own directory.
+        resume: The command that resumes it, given where it was put.
+    """
+
+    lines: Iterable[bytes]
+    path: PurePath
+    resume: Callable[[PurePath], tuple[str, ...]]
+
+
 def _without_raw(record: Record) -> Record:
     return replace(record, raw=b"")
+
+
+def _is_log(_first: Record) -> Growth:
+    return "log"
+
+
+def _alone(_path: PurePath, _listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +131,17 @@ class Format:
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones.
         write: The bytes of a transcript from its records: what `read` took apart.
         outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read.
+        growth: How the transcript grows, told from its first record.
+        bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
+            that lists directories: the directory that holds them all, and their paths, the recognised one first. Such
+            a transcript is read as a `bundle`. None for a transcript that is one file.
+        places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
+            home directory, and `${NAME:-…}` the environment variable that moves a directory, with what holds without
+            it. Whoever uses them reads the environment; this package does not.
+        compose: Makes a transcript that the agent can resume, as its own fork would: the records verbatim but for
+            what must be new in a fork, then the entries as records of the agent's kind. Nothing in it may come from a
+            clock or from chance: times are those of the session, ids are derived from the draft's. None for a format
+            whose agent cannot resume a file.
     """
 
     name: str
@@ -87,4 +155,7 @@ class Format:
     abandoned: Callable[[Sequence[Record]], list[AbandonedLine]]
     write: Callable[[Iterable[Record]], Iterator[bytes]]
     outline: Callable[[Record], Record] = _without_raw
+    growth: Callable[[Record], Growth] = _is_log
+    bundle: Callable[[PurePath, Listing], tuple[PurePath, Sequence[PurePath]] | None] = _alone
     places: tuple[str, ...] = field(default=())
+    compose: Callable[[Draft], Composed] | None = None

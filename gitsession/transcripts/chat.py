@@ -8,19 +8,20 @@ shape: whoever goes on with it sends them to that provider.
 import io
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.parts import Part
-from gitsession.transcripts import json_array, records
-from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts import document, records
+from gitsession.transcripts.base import AbandonedLine, Format, Growth, Record
 from gitsession.transcripts.fields import one_line, text, time
 from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
+from gitsession.transcripts.versions import latest
 from gitsession.view import View, view
 
-_KEY = "messages"
+_PATHS = ((), ("messages",))
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function", "model", "human", "ai")
 _SAYS = ("content", "tool_calls", "function_call", "parts", "refusal", "audio")
 # The items of OpenAI Responses that have no role, each with the fields that it always has.
@@ -60,8 +61,8 @@ def _is_message(value: Any) -> bool:
 
 
 def _recognise(head: bytes, _name: str) -> bool:
-    if json_array.is_document(head, _KEY):
-        found = list(itertools.islice(json_array.read(head, _KEY, _describe), 1, 4))
+    if document.is_document(head, _PATHS):
+        found = list(itertools.islice(document.read(head, _PATHS, _describe), 1, 4))
         if found and found[0].value is not None:
             return _is_message(found[0].value) and not _is_one_of_many(head)
         # The first message may be longer than the head.
@@ -73,7 +74,7 @@ def _recognise(head: bytes, _name: str) -> bool:
 def _is_one_of_many(head: bytes) -> bool:
     """Tells whether each line holds a conversation of its own, as in files that models are trained on."""
     lines = records.first_objects(head, 2)
-    return len(lines) > 1 and all(isinstance(line.get(_KEY), list) for line in lines)
+    return len(lines) > 1 and all(isinstance(line.get("messages"), list) for line in lines)
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -90,8 +91,8 @@ def _read(stream: BinaryIO) -> Iterator[Record]:
     if problem is None and _is_message(value):
         return records.read_lines(itertools.chain(begun, iter(stream.readline, b"")), _describe)
     whole = b"".join(begun) + stream.read()
-    if json_array.is_document(whole, _KEY):
-        return json_array.read(whole, _KEY, _describe)
+    if document.is_document(whole, _PATHS):
+        return document.read(whole, _PATHS, _describe)
     return records.read(io.BytesIO(whole), _describe)
 
 
@@ -106,7 +107,7 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
 def _view(record: Record) -> View:
     if _is_message(record.value):
         return view(record.value)
-    if record.value is None and record.problem is None and record.raw.strip():
+    if record.problem is None and record.raw.strip():
         return View("meta", (Part("text", one_line(record.raw[:400].decode("utf-8", "replace"), 100)),))
     return damaged(record)
 
@@ -114,11 +115,19 @@ def _view(record: Record) -> View:
 def _fold(log: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
     entries: list[MessageEntry | CompactionEntry] = []
     at = ""
-    for place, record in enumerate(log):
+    for place, record in enumerate(latest(log)):
         at = record.timestamp or at
         if _is_message(record.value):
             entries.append(MessageEntry(record.value, id=record.id or f"record-{place}", timestamp=at))
     return entries
+
+
+def _growth(first: Record) -> Growth:
+    return "document" if document.is_first(first) else "log"
+
+
+def _write(log: Iterable[Record]) -> Iterator[bytes]:
+    return document.write(log, _PATHS)
 
 
 def _abandoned(_log: Sequence[Record]) -> list[AbandonedLine]:
@@ -135,6 +144,7 @@ CHAT = Format(
     view=_view,
     fold=_fold,
     abandoned=_abandoned,
-    write=records.join,
+    write=_write,
     outline=bare,
+    growth=_growth,
 )

@@ -6,9 +6,11 @@ spoke, the last in the file that is not aside (a subagent's, a teammate's). Inje
 not count for its place, so that a reminder written late does not revive an old line, nor hides a new one.
 
 Broken links are met as they come: a record that is its own parent, or whose parent is missing, begins a line; a cycle
-is walked once.
+is walked once. But where a line that cannot be read stands before a record whose parent is missing, that line was it:
+the record follows what was said before the damage, which hides no more than itself.
 """
 
+from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -30,16 +32,24 @@ class Tree:
                 self.places.pop(uuid, None)
                 self.places[uuid] = place
         self.parents: dict[int, int | None] = {}
-        spoken: int | None = None
+        spoken: dict[bool, int] = {}  # the last that was said, aside and not
+        damaged = [place for place, record in enumerate(records) if not isinstance(record.value, dict)]
+        stand_ins: dict[str, int] = {}  # for the records that cannot be read, by the uuids they must have had
         for place in sorted(self.places.values()):
             value = self.value(place)
-            parent = self.places.get(text(value, "parentUuid"))
+            named = text(value, "parentUuid")
+            before = spoken.get(is_aside(value))
+            if named and named not in self.places and before is not None:
+                following = bisect(damaged, before)
+                if following < len(damaged) and damaged[following] < place:
+                    stand_ins.setdefault(named, before)
+            parent = self.places.get(named, stand_ins.get(named))
             if is_boundary(value) and parent is None:
                 # What was compacted stays a part of the conversation, so the line goes on behind the boundary.
-                parent = self.places.get(text(value, "logicalParentUuid"), spoken)
+                parent = self.places.get(text(value, "logicalParentUuid"), spoken.get(False))
             self.parents[place] = None if parent == place else parent
-            if is_spoken(value) and not is_aside(value):
-                spoken = place
+            if is_spoken(value):
+                spoken[is_aside(value)] = place
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of a record of the tree."""

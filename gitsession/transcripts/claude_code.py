@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.claude_chain import Tree
+from gitsession.transcripts.claude_compose import compose
 from gitsession.transcripts.claude_fold import fold
 from gitsession.transcripts.claude_records import CHAIN, KINDS, describe, outline, prompt, show
 from gitsession.transcripts.fields import changed, mapping, one_line, text
@@ -110,5 +111,6 @@ CLAUDE_CODE = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=outline,
-    places=("~/.claude/projects",),
+    places=("${CLAUDE_CONFIG_DIR:-~/.claude}/projects",),
+    compose=compose,
 )

@@ -19,6 +19,15 @@ def test_everything_after_git_belongs_to_git(gitsession: Run, fix_login: str) ->
     assert gitsession("git", "grep", "-h", "-o", "token", "fix-login").out == "token\n"
 
 
+def test_a_work_tree_is_a_store_to_git_too(gitsession: Run, fix_login: str, store_path: Path, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    gitsession("git", "clone", "-q", "-b", fix_login, store_path, tree)
+    assert gitsession("--store", tree, "path").out == f"{tree}/.git\n"
+    assert gitsession("--store", tree, "list").code == 0
+    subject = gitsession("git", "log", "-1", "--format=%s", fix_login).out
+    assert gitsession("--store", tree, "git", "log", "-1", "--format=%s", fix_login).out == subject
+
+
 def test_the_exit_code_is_gits(gitsession: Run, fix_login: str) -> None:
     assert gitsession("git", "rev-parse", "--verify", "-q", "refs/heads/nobody").code == 1
     assert gitsession("git", "nonsense").code == 1
@@ -43,7 +52,7 @@ def test_replacement_objects_are_not_shown(gitsession: Run, fix_login: str) -> N
 
 def test_git_is_missed_by_name(process: Callable[..., Result], fix_login: str, tmp_path: Path) -> None:
     done = process("git", "log", PATH=os.fspath(tmp_path))
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, done.out) == (27, "")
     assert "git is not installed" in done.err
 
 

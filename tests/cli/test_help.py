@@ -12,6 +12,8 @@ from gitsession_cli.main import COMMANDS
 from gitsession_cli.main import gitsession as group
 from gitsession_cli.options import Command
 
+from gitsession import Store
+
 from .conftest import COMMAND, Run
 
 NAMES = [name for section in COMMANDS.values() for name in section]
@@ -67,8 +69,12 @@ def test_the_examples_of_the_help_run(gitsession: Run, fix_login: str, tmp_path:
     }
     for path in (projects / "s1.jsonl", tmp_path / "session.jsonl"):
         path.write_text(json.dumps(record) + "\n")
-    # A shell function stands for the installed command.
-    function = f'gitsession() {{ {shlex.join(COMMAND)} "$@"; }}\n'
+    Store.init(tmp_path / "server.git", durable=False)
+    gitsession("remote", "add", "origin", tmp_path / "server.git")
+    gitsession("push", "fix-login")
+    # A shell function stands for the installed command; `watch` is ended as a service would be.
+    end = "timeout --preserve-status 2 " if name == "watch" else ""
+    function = f'gitsession() {{ {end}{shlex.join(COMMAND)} "$@"; }}\n'
     for example in command(name).examples:
         if "grep" in example:
             gitsession("append", "fix-login", "--text", "TODO")
@@ -79,7 +85,16 @@ def test_the_examples_of_the_help_run(gitsession: Run, fix_login: str, tmp_path:
             capture_output=True,
             check=False,
         )
-        assert (done.returncode, done.stderr.decode()) == (0, ""), example
+        told = b"" if name in ("watch", "hook") else done.stderr  # they say there what to do with what they print
+        assert (done.returncode, told.decode()) == (0, ""), example
+
+
+def test_the_help_of_export_has_a_line_for_each_format(gitsession: Run) -> None:
+    shown = gitsession("export", "--help").out
+    assert "\\b" not in shown
+    assert [line.split()[0] for line in shown.splitlines() if line.startswith("  ") and "  " in line.strip()][:5] == [
+        *("jsonl", "messages", "context", "markdown", "original"),
+    ]
 
 
 def test_the_version_is_printed(gitsession: Run) -> None:

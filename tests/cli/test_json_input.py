@@ -39,6 +39,7 @@ def test_each_message_keeps_its_text(given: bytes, expected: list[bytes]) -> Non
         (b"\n\n", 3, 1, "there is no message"),
         (b'{"a":1}\n{"b":}', 2, 6, "Expecting value"),
         (b'{"a":1}\n{"b":2', 2, 7, "Expecting ',' delimiter"),
+        (b'{"a":"x\n"}', 1, 8, "Invalid control character"),
         (b'{"a":1}\nhello', 2, 1, "Expecting value"),
         (b'{"a":1}\n[1]', 2, 1, "a message is a JSON object, not an array"),
         (b'"text"', 1, 1, "a message is a JSON object, not a string"),

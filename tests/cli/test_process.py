@@ -104,6 +104,13 @@ def test_what_nobody_foresaw_is_one_line_without_a_traceback(process: Process, t
     assert "Traceback" in process("list", PYTHONPATH=str(tmp_path), GITSESSION_TRACEBACK="1").err
 
 
+def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(process: Process, tmp_path: Path) -> None:
+    """A module that presses it stands in the way of the one that is loaded first."""
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    done = process("list", PYTHONPATH=str(tmp_path))
+    assert done == Result(-signal.SIGINT, "", "")
+
+
 def test_the_help_loads_neither_the_library_nor_libgit2() -> None:
     code = (
         "import sys; from gitsession_cli.main import run; code = run(['--help']); "

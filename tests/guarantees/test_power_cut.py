@@ -11,6 +11,7 @@ import random
 import shutil
 import subprocess
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def mounted(tmp_path: Path) -> Iterator[Callable[[Path, str], Path]]:
 
 def committing(path: Path, session_id: str, *, durable: bool) -> Child:
     def work(say: Say, hold: Hold) -> None:
+        warnings.simplefilter("ignore")  # of the locks that the killed ones before left
         session = Store.open(path, durable=durable).bind(session_id)
         head = session.load().head
         hold()

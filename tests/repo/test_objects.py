@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitsession import Corrupt, SessionCommit, Store, Unavailable
+from gitsession.repo.codec import git_object
 from gitsession.repo.objects import Objects
 from gitsession.repo.repository import Repository
 from tests.conftest import Git
@@ -190,3 +191,22 @@ def test_a_session_with_a_damaged_object_is_corrupt_and_hides_no_other(
     if which != "blob":
         with pytest.warns(UserWarning, match=oid):
             assert [meta.id for meta in again.list()] == ["good"]
+
+
+def test_a_temporary_file_that_a_collection_removes_is_written_again(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish = os.replace
+    removed: list[str] = []
+
+    def removing_the_first(source: str, target: str) -> None:
+        if not removed:
+            removed.append(source)
+            Path(source).unlink()
+        publish(source, target)
+
+    monkeypatch.setattr(os, "replace", removing_the_first)
+    made = [git_object("blob", b"one"), git_object("blob", b"two")]
+    repository.objects.write_all(made)
+    assert len(removed) == 1
+    assert [repository.objects.read(one.oid, "blob") for one in made] == [b"one", b"two"]

@@ -1,4 +1,5 @@
 import random
+import resource
 import struct
 import subprocess
 from hashlib import sha1
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsession import Store
+from gitsession import Store, Unavailable
 from gitsession.repo import pack
 from gitsession.repo.batch import GrowingBatch
 from gitsession.repo.codec import BLOB_MODE, GitObject, git_object, tree_item
@@ -36,6 +37,23 @@ def trees(length: int) -> list[GitObject]:
         content += tree_item(BLOB_MODE, f"{number:06d}", git_object("blob", b"%d" % number).oid)
         made.append(git_object("tree", content))
     return made
+
+
+class TestAFullDisk:
+    def test_leaves_no_temporary_file(self, store: Store) -> None:
+        """A limit on the size of files stands for it; it holds for this process, and is lifted again."""
+        writer = PackWriter(store.repository.objects)
+        limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, most))
+        try:
+            for number in range(5):
+                writer.add(git_object("blob", random.Random(number).randbytes(9_000)))
+            with pytest.raises(Unavailable, match="cannot write to the store"):
+                writer.add(git_object("blob", random.Random(9).randbytes(90_000)))
+            writer.close()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+        assert list(store.path.rglob("tmp_*")) == []
 
 
 class TestAPack:

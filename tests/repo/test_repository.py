@@ -113,6 +113,13 @@ def test_an_empty_directory(tmp_path: Path) -> None:
     assert refusal(tmp_path).startswith("is no git repository; make a store with `gitsession init`")
 
 
+def test_a_directory_with_other_things_in_it(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("x")
+    with pytest.raises(NotAStore, match="a store is made in a directory that is new or empty"):
+        Store.init(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
 def test_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     assert refusal(tmp_path / "file").startswith("is no git repository")
@@ -207,7 +214,9 @@ if os.geteuid() == 0:  # only root can give a file away; as another user there i
 
     def test_a_repository_of_another_user(store: Store) -> None:
         os.chown(store.path, 12345, 12345)
-        assert refusal(store.path).startswith("belongs to another user; if you trust it, run `git config --global")
+        assert refusal(store.path) == (
+            f"belongs to another user; if you trust it, run `git config --global --add safe.directory {store.path}`"
+        )
 
 
 # What the disk says.

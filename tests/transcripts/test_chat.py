@@ -37,7 +37,7 @@ def test_messages_without_ids_have_none() -> None:
 
 def test_who_speaks() -> None:
     whose = [CHAT.view(record).who for record in records_of(DIRECTORY / "openai.json")]
-    assert whose == ["meta", "system", "user", "assistant", "tool", "tool", "assistant", "meta"]
+    assert whose == ["meta", "system", "user", "assistant", "tool", "tool", "assistant"]
 
 
 def test_a_longer_array_begins_with_the_records_of_a_shorter_one() -> None:

@@ -118,6 +118,26 @@ def test_broken_links_begin_a_line() -> None:
     assert ids([*START, user("u2", "nobody", "two"), answer("a2", "u2", "2", "m2")]) == ["u2", "a2"]
 
 
+def test_a_line_that_cannot_be_read_hides_no_other() -> None:
+    damaged = Record(b'{"parentUuid":"a1","uu', problem="it is no JSON")
+    log = [*START, damaged, answer("a2", "u2", "2", "m2"), user("u3", "a2", "three")]
+    assert ids(log) == ["u1", "a1", "a2", "u3"]
+    assert left(log) == []
+    assert ids([*START, damaged, damaged, user("u4", "a3", "four")]) == ["u1", "a1", "u4"]
+
+
+def test_what_was_asked_anew_after_a_line_that_cannot_be_read_is_told_apart() -> None:
+    log = [START[0], Record(b"{", problem="it is no JSON"), user("u2", "a1", "two"), user("u3", "a1", "three")]
+    assert ids(log) == ["u1", "u3"]
+    assert left(log) == [("u2", "u1")]
+
+
+def test_a_subagent_follows_nobody_else_over_a_line_that_cannot_be_read() -> None:
+    damaged = Record(b"{", problem="it is no JSON")
+    log = [*START, damaged, answer("y1", "x1", "2", "m9", isSidechain=True)]
+    assert ids(log) == ["u1", "a1"]
+
+
 def test_a_cycle_is_walked_once() -> None:
     log = [user("u1", "a1", "one"), answer("a1", "u1", "1", "m1")]
     assert sorted(ids(log)) == ["a1", "u1"]

@@ -106,7 +106,8 @@ def test_faults_are_said() -> None:
     assert problem(b'{"a":"\xff"}\n') == "it is no UTF-8 at byte 7"
     assert "NaN" in problem(b'{"a":NaN}\n')
     assert "Infinity" in problem(b'{"a":-Infinity}\n')
-    assert "control character" in problem(b'{"a":"\0"}\n')
+    assert problem(b'{"a":"\0"}\n') == "it is no JSON: Invalid control character at character 7"
+    assert problem(b'{"a":"\n') == "it is no JSON: Unterminated string starting at character 6"
     assert problem(b'{"a":' + b"9" * 4301 + b"}\n") == "it holds an integer of more than 4,300 digits"
     assert "nests too deeply" in problem(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n")
     assert problem(b"no JSON\n").startswith("it is no JSON: ")

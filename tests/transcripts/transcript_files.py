@@ -3,11 +3,17 @@
 import io
 from pathlib import Path
 
+from gitsession.files import listing, whole
 from gitsession.transcripts import FORMATS, Format, Record, recognise
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+# The files beside a transcript that are none themselves: they belong to it, or say something about it.
+COMPANIONS = ("message", "part", "todo", "events")
 TRANSCRIPTS = sorted(
-    path for name in FORMATS for path in (FIXTURES / name).rglob("*.json*") if not path.name.endswith(".meta.json")
+    path
+    for name in FORMATS
+    for path in (FIXTURES / name).rglob("*")
+    if path.is_file() and not path.name.endswith(".meta.json") and not {*COMPANIONS} & {*path.parts}
 )
 
 
@@ -21,8 +27,14 @@ def format_of(path: Path) -> Format:
     return found
 
 
+def content_of(path: Path) -> bytes:
+    """Returns the bytes of a transcript: of the file, or of the files that it consists of as one."""
+    bundled = format_of(path).bundle(path, listing)
+    return whole(path, bundled, io.BytesIO(path.read_bytes())).read()
+
+
 def records_of(path: Path) -> list[Record]:
-    return read(format_of(path), path.read_bytes())
+    return read(format_of(path), content_of(path))
 
 
 def read(one: Format, content: bytes) -> list[Record]:

@@ -1,0 +1,30 @@
+"""`gitsession bundle`."""
+
+from pathlib import Path
+
+import click
+
+from gitsession import write_bundle
+
+from .. import options, syncing
+from ..output import write, write_json
+from ..text import count
+
+
+@options.command(
+    "bundle", examples=("gitsession bundle sessions.bundle", "gitsession bundle fix.bundle fix-login 'other-*'")
+)
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@syncing.sessions
+def command(settings: options.Settings, path: Path, sessions: tuple[str, ...]) -> None:
+    """Write sessions to one file, for a machine without a network.
+
+    `gitsession import FILE` takes them in there; so do `git clone` and `git fetch`. SESSION is an id, or a pattern
+    with `*`; by default all are written. With --json: path, sessions (their ids).
+    """
+    store = settings.open()
+    written = write_bundle(store, path, syncing.chosen(store, sessions), progress=syncing.progress())
+    if settings.json:
+        write_json([{"path": str(path), "sessions": written}])
+    else:
+        write([count(len(written), "session") + " written"], paged=False)

@@ -1,0 +1,100 @@
+"""`gitsession watch`."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gitsession import ImportFailure, Store, Unavailable, UnknownTranscript, import_transcripts
+
+from .. import options
+from ..errors import MissingExtra
+from ..import_report import Tally, result_line
+from ..output import note, write, write_json
+from ..places import places
+from ..text import count
+
+if TYPE_CHECKING:
+    from ..watching import Follower
+
+
+@options.command("watch", examples=("gitsession watch", "gitsession watch --redact ~/.claude/projects"))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.option("--redact", is_flag=True, help="Leave secrets out, with a mark in place of each.")
+def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -> None:
+    """Import what agents write, as they write it.
+
+    Follows the PATHs, or the places where agents keep their files (`gitsession formats`), also those that are not
+    there yet. First imports what is there. Prints one line for each import: how many records, the session, the file.
+
+    Ends with Ctrl-C or SIGTERM, which is no error: the exit code is 0. What was printed is stored. With --json each
+    import is an object as of `gitsession import`. Needs the extra `watch`: `pip install 'gitsession[watch]'`.
+    """
+    store = settings.make()
+    followed = [*paths] or [place.path for place in places()]
+    watched = _Watch(store, settings, redact=redact)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        follower = _follower(followed, store)
+        note(f"Following {count(len(followed), 'place')}; Ctrl-C ends it.")
+        for changed in follower.changes():
+            watched.take(changed)
+    except KeyboardInterrupt:
+        # Each import is whole or not there at all, so it can be left at any point.
+        note(f"Ended: {watched.tally}")
+
+
+def _follower(paths: Sequence[Path], store: Store) -> "Follower":
+    try:
+        from ..watching import Follower  # noqa: PLC0415  # what it needs is an extra
+    except ImportError as error:
+        if error.name is None or not error.name.startswith("watchfiles"):
+            raise
+        raise MissingExtra("watch", "watch") from error
+    return Follower(paths, store.path)
+
+
+class _Watch:
+    """Imports what changed, and says so."""
+
+    def __init__(self, store: Store, settings: options.Settings, *, redact: bool) -> None:
+        self.tally = Tally(quiet=True)
+        self._store = store
+        self._json = settings.json
+        self._redact = redact
+        self._left: list[Path] = []
+        self._told: set[str] = set()
+
+    def take(self, changed: Sequence[Path]) -> None:
+        """Imports files and directories; what the store cannot take now is tried again with the next ones."""
+        paths = [*dict.fromkeys([*self._left, *changed])]
+        self._left = []
+        try:
+            for done in import_transcripts(self._store, paths, redact=self._redact):
+                # What is no transcript, or none yet, is passed over: agents keep much beside theirs.
+                if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript):
+                    continue
+                values = self.tally.add(done)
+                self._tell_notes()
+                if isinstance(done, ImportFailure) or not done.new_commits:
+                    continue
+                if self._json:
+                    write_json([values])
+                else:
+                    write([result_line(done)], paged=False)
+                sys.stdout.flush()
+        except Unavailable as error:
+            self._left = paths
+            self.tally.notes.append(f"gitsession: {error}")
+            self._tell_notes()
+
+    def _tell_notes(self) -> None:
+        """Tells what is new of the notes: a file has the same broken line each time that it grows."""
+        for line in self.tally.notes:
+            if line not in self._told:
+                note(line)
+        self._told.update(self.tally.notes)
+        self.tally.notes.clear()

@@ -1,0 +1,59 @@
+"""The hooks of agents: what they call at the end of a turn, and what gitsession does when it is called."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gitsession import ImportFailure, SessionError, import_transcripts
+
+from .options import Settings
+from .output import note
+from .places import places
+
+# The fields in which agents name the transcript, and the session where they name that alone.
+_PATHS = ("transcript_path", "transcriptPath", "agent_transcript_path")
+_SESSIONS = ("thread-id", "session_id", "sessionId")
+
+
+def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *, redact: bool) -> None:
+    """Imports what an agent says that it has written, as a JSON object in the last argument or on stdin.
+
+    Nothing is printed to stdout, which agents read, and no error is raised: an agent must not stop, or be told to go
+    on, because its session could not be stored. What is wrong is one line on stderr, which agents keep in their logs.
+    """
+    try:
+        given = arguments[-1] if arguments else sys.stdin.read() if sys.stdin else ""
+        value = json.loads(given)
+        paths = [*_named(value, agent)]
+        for done in import_transcripts(settings.make(), paths, redact=redact):
+            if isinstance(done, ImportFailure):
+                note(f"gitsession: {done.error}")
+    except (SessionError, OSError, ValueError, RecursionError) as error:
+        note(f"gitsession: nothing was imported: {error}")
+
+
+def _named(value: Any, agent: str) -> Iterator[Path]:
+    """Yields what is to be imported: the files that are named, those of the session, or else all of the agent."""
+    said = value if isinstance(value, dict) else {}
+    files = [Path(said[key]).expanduser() for key in _PATHS if isinstance(said.get(key), str) and said[key]]
+    for path in files:
+        yield path
+        # Claude Code keeps a session's subagents in a directory of its name.
+        if path.with_suffix("").is_dir():
+            yield path.with_suffix("")
+    if files:
+        return
+    own = [place.path for place in places() if place.format.name == agent and place.exists]
+    session = next((said[key] for key in _SESSIONS if isinstance(said.get(key), str) and said[key]), "")
+    found = [path for place in own if session for path in _of_session(place, session)]
+    yield from found or own
+
+
+def _of_session(place: Path, session: str) -> Iterator[Path]:
+    """Yields the files and directories in a place whose names have the session's id in them."""
+    for directory, directories, names in os.walk(place):
+        yield from (Path(directory, name) for name in (*directories, *names) if session in name)
+        directories[:] = [name for name in directories if session not in name]

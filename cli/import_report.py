@@ -1,0 +1,124 @@
+"""What an import says: each file as a line or an object, and all of it counted."""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gitsession import ImportFailure, ImportResult, UnknownTranscript
+
+from .errors import exit_code
+from .output import note
+from .text import count, one_line, pad
+
+# How many are named of the files of a directory that are no transcripts, and of the secrets; an agent keeps hundreds
+# of files beside its own, and a session that printed a secret once does so again and again.
+NAMED = 10
+
+
+@dataclass(slots=True)
+class Tally:
+    """What an import did, counted.
+
+    Attributes:
+        named: The paths that the user gave: what is wrong with one of them is told by the exit code.
+        quiet: Whether nothing is said of what is usual where agents are at work: files that are no transcripts, and
+            last lines that are still being written.
+    """
+
+    named: Collection[Path] = ()
+    quiet: bool = False
+    sessions: set[str] = field(default_factory=set)
+    commits: int = 0
+    problems: int = 0
+    skipped: int = 0
+    passed_over: int = 0
+    stored: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    exit_code: int = 0
+    lines: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        parts = [count(len(self.sessions), "session"), f"{count(self.commits, 'new commit')}"]
+        if self.problems:
+            parts.append(f"{count(self.problems, 'line')} that could not be read")
+        if self.skipped:
+            parts.append(f"{count(self.skipped, 'file')} skipped")
+        if self.stored:
+            parts.append(f"{count(self.stored.total(), 'secret')} stored")
+        if self.left_out:
+            parts.append(f"{count(self.left_out.total(), 'secret')} left out")
+        return ", ".join(parts)
+
+    def add(self, done: ImportResult | ImportFailure) -> dict[str, Any]:
+        """Counts what became of a file, and returns its JSON object."""
+        return self._add_result(done) if isinstance(done, ImportResult) else self._add_failure(done)
+
+    def tell(self) -> None:
+        """Prints the notes to stderr."""
+        for line in self.notes:
+            note(line)
+        if self.passed_over > NAMED and not self.quiet:
+            note(f"and {count(self.passed_over - NAMED, 'more file')} that no format knows; --json names them")
+        if self.stored:
+            kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.stored.most_common())
+            note(
+                f"{count(self.stored.total(), 'secret')} stored: {kinds}; "
+                "`gitsession scan` shows where, --redact leaves them out"
+            )
+
+    def _add_result(self, done: ImportResult) -> dict[str, Any]:
+        self.sessions.add(done.session)
+        self.commits += done.new_commits
+        self.problems += len(done.problems)
+        path = str(done.path)
+        self.notes += [f"{path}:{problem.line}: {problem.reason}" for problem in done.problems]
+        for secret in done.secrets:
+            if not done.redacted and self.stored.total() < NAMED:
+                self.notes.append(f"{path}:{secret.line}: a secret was stored: {secret.kind}")
+            (self.left_out if done.redacted else self.stored)[secret.kind] += 1
+        if done.unfinished and not self.quiet:
+            self.notes.append(f"{path}: its last line is still being written; import it again when it is complete")
+        if done.rewritten_from is not None:
+            self.notes.append(
+                f"{path}: it does not go on where {done.rewritten_from} stands, so it is beside it, as {done.session}"
+            )
+        if done.new_commits:
+            self.lines.append(result_line(done))
+        return result_json(done)
+
+    def _add_failure(self, failure: ImportFailure) -> dict[str, Any]:
+        self.skipped += not failure.path.is_dir()
+        # In a directory lies what lies there; what was named is expected to be imported.
+        expected = failure.path in self.named or not isinstance(failure.error, UnknownTranscript)
+        if expected:
+            self.exit_code = self.exit_code or exit_code(type(failure.error))
+        else:
+            self.passed_over += 1
+        if expected or (self.passed_over <= NAMED and not self.quiet):
+            self.notes.append(str(failure.error))
+        return {"path": str(failure.path), "skipped": str(failure.error)}
+
+
+def result_line(done: ImportResult) -> str:
+    """Returns a file that was imported as one line."""
+    return f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(str(done.path))}"
+
+
+def result_json(done: ImportResult) -> dict[str, Any]:
+    """Returns a file that was imported as its JSON object, whose keys are stable."""
+    return {
+        "path": str(done.path),
+        "session": done.session,
+        "format": done.format,
+        "new_commits": done.new_commits,
+        "branch_created": done.branch_created,
+        "problems": [{"line": problem.line, "reason": problem.reason} for problem in done.problems],
+        "abandoned": [*done.abandoned],
+        "rewritten_from": done.rewritten_from,
+        "unfinished": done.unfinished,
+        "secrets": [{"line": secret.line, "kind": secret.kind} for secret in done.secrets],
+        "redacted": done.redacted,
+    }

@@ -1,0 +1,72 @@
+"""Where the agents keep their files on this machine: the places that the formats declare, in this environment."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gitsession import FORMATS, Format
+
+# `${NAME:-otherwise}` without another one in it, and so the innermost first.
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^${}]*))?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place where an agent keeps its files.
+
+    Attributes:
+        format: The format of its files.
+        path: The directory, or the file.
+        declared: How the format declares it.
+    """
+
+    format: Format
+    path: Path
+    declared: str
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything is there that can be looked at."""
+        try:
+            return self.path.exists()
+        except OSError:
+            return False
+
+    @property
+    def files(self) -> int:
+        """How many files are there, of whatever kind."""
+        if not self.path.is_dir():
+            return int(self.exists)
+        return sum(len(names) for _, _, names in os.walk(self.path))
+
+
+def places(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> Iterator[Place]:
+    """Yields the places of all formats, each path once, whether anything is there or not."""
+    seen: set[Path] = set()
+    for found in FORMATS.values():
+        for declared in found.places:
+            path = expanded(declared, environment, home)
+            if path not in seen:
+                seen.add(path)
+                yield Place(found, path, declared)
+
+
+def expanded(declared: str, environment: Mapping[str, str], home: Path | None = None) -> Path:
+    """Returns the path of a declared place; a variable that is empty is as if it were not set, as in a shell.
+
+    Raises:
+        RuntimeError: There is no home directory.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        return environment.get(match[1]) or match[2] or ""
+
+    before, after = "", declared
+    while before != after:
+        before, after = after, _VARIABLE.sub(value, after)
+    path = Path(after)
+    if path.parts[:1] == ("~",):
+        path = (home or Path.home()).joinpath(*path.parts[1:])
+    return path.absolute()

@@ -1,0 +1,179 @@
+"""Giving a session back to an agent: as a transcript that the agent can resume, put where the agent looks for it."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from tempfile import SpooledTemporaryFile
+from typing import IO
+from uuid import NAMESPACE_OID, uuid5
+
+from gitsession.conversation import StoredDelta, entries, split_lines
+from gitsession.errors import TranscriptExists
+from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.reading import State
+from gitsession.revisions import resolve
+from gitsession.store import Store
+from gitsession.transcripts import FORMATS
+from gitsession.transcripts.base import Composed, Draft, Format, Record
+from gitsession.transcripts.composing import derived_uuid
+from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
+from gitsession.transcripts.stored import decode_record
+
+RESUMABLE = tuple(name for name, one in FORMATS.items() if one.compose is not None)
+"""The formats of agents that can resume a transcript."""
+
+# The new ids are derived below this one.
+_NAMESPACE = str(uuid5(NAMESPACE_OID, "gitsession/export"))
+# What is kept in memory of a transcript before it is written to a temporary file, in bytes.
+_SPOOLED = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A session as a transcript of an agent.
+
+    Attributes:
+        format: The agent's format.
+        lines: The bytes of the transcript.
+        path: Where the agent looks for it, below its own directory.
+        cwd: The directory in which the agent goes on.
+        whole: It is the transcript that was imported, byte for byte.
+    """
+
+    format: str
+    lines: Iterable[bytes]
+    path: PurePath
+    cwd: str
+    whole: bool
+    _composed: Composed
+
+    def resume(self, path: PurePath) -> tuple[str, ...]:
+        """Returns the command that resumes the session, to be run in `cwd`.
+
+        Args:
+            path: Where the transcript was put.
+        """
+        return self._composed.resume(path)
+
+
+def export_transcript(
+    store: Store,
+    session_id: str,
+    format: str,  # noqa: A002  # the word of the field, and of the command's option
+    *,
+    at: str | None = None,
+    cwd: str = "/",
+) -> Export:
+    """Returns a session as a transcript that an agent can resume.
+
+    An imported transcript of that agent, never forked and as a whole, is given back byte for byte. At an earlier
+    revision, from a fork, or with entries that were added, its records are forked as the agent itself does: under a
+    new session id. A session that came from elsewhere is composed from its conversation. Ids and times are derived
+    from the session and its head, so the same export is the same bytes, here and elsewhere.
+
+    Args:
+        store: Where the session is.
+        session_id: The session.
+        format: The agent's format, one of `RESUMABLE`.
+        at: The revision; its head where there is none.
+        cwd: The directory in which the agent goes on where the session does not know its own.
+
+    Raises:
+        SessionNotFound: There is no such session.
+        RevisionNotFound: It has no such commit.
+        Corrupt: Stored data is corrupt.
+        KeyError: There is no such format, or its agent cannot resume a transcript.
+    """
+    chosen = FORMATS[format]
+    if chosen.compose is None:
+        raise KeyError(format)
+    state = resolve(store.reader, session_id, at)
+    records, rest = _parts(chosen, store.reader.deltas(state))
+    whole = bool(records) and not rest and _is_unforked(store, state)
+    known = state.named_meta.extra.get("cwd")
+    draft = Draft(
+        meta=state.named_meta,
+        id=derived_uuid(_NAMESPACE, format, session_id, state.head or ""),
+        cwd=known if isinstance(known, str) and known else cwd,
+        records=records,
+        entries=[one for one in entries(rest) if isinstance(one, MessageEntry | CompactionEntry)],
+        whole=whole,
+    )
+    composed = chosen.compose(draft)
+    lines = chosen.write(records) if whole else composed.lines
+    return Export(format, lines, composed.path, draft.cwd, whole, composed)
+
+
+def install_transcript(export: Export, path: Path) -> bool:
+    """Writes a transcript where its agent finds it, and never over a file that is there.
+
+    Args:
+        export: The transcript.
+        path: The file; its directories are made.
+
+    Returns:
+        Whether it was written; False if the same transcript is there already.
+
+    Raises:
+        TranscriptExists: Another file is there.
+        OSError: The disk refuses; then nothing is left of it.
+    """
+    with SpooledTemporaryFile(_SPOOLED) as content:
+        # Composed as a whole before, so that an error leaves no half of it for the agent to find.
+        content.writelines(export.lines)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            if path.is_file() and _holds(path, content):
+                return False
+            raise TranscriptExists(str(path), path.stat().st_size if path.exists() else None) from None
+        try:
+            with os.fdopen(target, "wb") as stream:
+                stream.writelines(_chunks(content))
+        except OSError:
+            with suppress(OSError):
+                path.unlink()
+            raise
+    return True
+
+
+def _parts(chosen: Format, deltas: Iterator[StoredDelta]) -> tuple[Sequence[Record], Sequence[StoredDelta]]:
+    """Returns the records of a format that a log begins with, and the deltas from there on."""
+    records: list[Record] = []
+    rest: list[StoredDelta] = []
+    for delta in deltas:
+        lines = [] if rest else [_record(chosen, line) for line in split_lines(delta.content, delta.commit_id)]
+        found = [record for record in lines if record is not None]
+        if rest or len(found) != len(lines):
+            rest.append(delta)
+        else:
+            records += found
+    return records, rest
+
+
+def _record(chosen: Format, line: bytes) -> Record | None:
+    if not line.startswith(RECORD_PREFIX):
+        return None
+    name, record = decode_record(line)
+    return record if name == chosen.name else None
+
+
+def _is_unforked(store: Store, state: State) -> bool:
+    """Tells whether a state is the head of a session that is no fork, and no branch of another."""
+    own = state.meta.id == state.session_id and state.meta.forked_from is None
+    return own and state.oid == store.reader.tip(state.session_id)
+
+
+def _holds(path: Path, content: IO[bytes]) -> bool:
+    """Tells whether a file holds just this."""
+    with path.open("rb") as there:
+        return all(there.read(len(chunk)) == chunk for chunk in _chunks(content)) and not there.read(1)
+
+
+def _chunks(content: IO[bytes]) -> Iterator[bytes]:
+    content.seek(0)
+    while chunk := content.read(1 << 16):
+        yield chunk

@@ -1,0 +1,86 @@
+"""Looks for secrets in what is stored. What is found is told by its kind and place, never by what it is."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gitsession import json_text
+from gitsession.layout import decode_commit_id
+from gitsession.secret_scan import find_secrets
+from gitsession.store import SessionInfo, Store
+from gitsession.tree import deltas_of
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSecret:
+    """What looks like a secret in a delta.
+
+    Attributes:
+        session: The session's id.
+        delta: The number of the delta.
+        commit_id: The id of its session commit.
+        place: Where in the delta: the line, and the field, as in `1: record.message.content[0].text`.
+        kind: Its kind, as gitleaks names it.
+    """
+
+    session: str
+    delta: int
+    commit_id: str
+    place: str
+    kind: str
+
+
+def scan(store: Store, sessions: Iterable[str] | None = None) -> Iterator[StoredSecret]:
+    """Looks for secrets in the deltas of sessions, and yields what it finds, session by session.
+
+    A delta that several sessions share (by a fork, an abandoned line) is told once, with the first that has it.
+
+    Args:
+        store: The store.
+        sessions: The ids of the sessions; all that can be read if there are none.
+
+    Raises:
+        SessionNotFound: There is no such session.
+        Corrupt: A session is damaged.
+    """
+    if sessions is None:
+        sessions = sorted(one.id for one in store.sessions() if isinstance(one, SessionInfo))
+    seen: set[str] = set()
+    for session_id in sessions:
+        state = store.reader.state(session_id, store.reader.tip(session_id))
+        for number, encoded_id, blob in deltas_of(store.reader.objects, state.tree):
+            if blob in seen:
+                continue
+            seen.add(blob)
+            content = store.reader.objects.read(blob, "blob")
+            for line_number, line in enumerate(content.split(b"\n"), 1):
+                for secret in find_secrets(line):
+                    place = _place(line, line[secret.start : secret.end])
+                    where = f"{line_number}: {place}" if place else f"{line_number}"
+                    yield StoredSecret(session_id, number, decode_commit_id(encoded_id), where, secret.kind)
+
+
+def _place(line: bytes, secret: bytes) -> str:
+    """Returns the path of the first string of a JSON text that holds a secret; "" where it is not to be told."""
+    try:
+        value = json_text.decode(line)
+        wanted = json.loads(b'"%b"' % secret)
+    except ValueError:
+        return ""
+    return next(_paths(value, wanted, ""), "").removeprefix(".")
+
+
+def _paths(value: Any, wanted: str, path: str) -> Iterator[str]:
+    match value:
+        case str() if wanted in value:
+            yield path
+        case dict():
+            for key, item in value.items():
+                if wanted in key:
+                    yield path
+                # A key may be anything, and here it only tells the way.
+                yield from _paths(item, wanted, f"{path}.{key[:40]}")
+        case list():
+            for number, item in enumerate(value):
+                yield from _paths(item, wanted, f"{path}[{number}]")

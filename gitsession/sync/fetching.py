@@ -1,0 +1,180 @@
+"""Fetching: what is known of a remote's sessions is brought up to date; the store's own are left alone."""
+
+import random
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from gitsession.errors import SessionError
+from gitsession.layout import REMOTES, session_id_of
+from gitsession.sides import tracked_branches
+from gitsession.store import Store
+from gitsession.sync.git import Git, Progress, exactly, said
+from gitsession.sync.listing import remote_branches
+from gitsession.sync.remotes import require_remote
+from gitsession.sync.results import SyncResult, checked
+from gitsession.sync.selection import Selection, refspec
+
+_OPTIONS = ("--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "--stdin")
+_REJECTED = re.compile(
+    r"^ ! (?:\[[^\]\n]*\]|\S+) +(?P<source>\S+) +-> (?P<to>\S+)(?: +\((?P<reason>[^\n]*)\))?$", re.MULTILINE
+)
+# Another fetch into the same store moved the ref at the same moment.
+_RACED = re.compile(r"cannot lock ref 'refs/remotes/[^']*': (?:is at|reference already exists|Unable to create)")
+_MISSING = re.compile(r"couldn't find remote ref refs/heads/(\S+)")
+# What git says of an object that it checked: the fault lies in one session, and the others can still be fetched.
+_BAD_OBJECT = re.compile(r"fsck error|error: object [0-9a-f]{40}:")
+
+# How often a fetch is begun anew when another one into the same store was faster.
+_MOST_RACES = 20
+
+
+@dataclass(slots=True)
+class Fetched:
+    """What a fetch did.
+
+    Attributes:
+        results: What became of the sessions.
+        missing: The branches that were asked for and that the remote does not have.
+    """
+
+    results: list[SyncResult] = field(default_factory=list)
+    missing: set[str] = field(default_factory=set)
+
+
+def fetch(
+    store: Store,
+    remote: str = "origin",
+    sessions: Iterable[str] | None = None,
+    *,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+    timeout: float | None = None,
+) -> list[SyncResult]:
+    """Brings what is known of a remote's sessions up to date; no session of the store moves.
+
+    Args:
+        store: The store.
+        remote: The name of the remote.
+        sessions: Ids, and patterns with `*`, `?` or `[…]`; all sessions where it is None. Only these are fetched.
+        dry_run: Whether to change nothing, and to return what would be done as far as the remote's list tells.
+        progress: Is told what git says while it is at work.
+        timeout: For how long it may take, in seconds.
+
+    Returns:
+        The sessions of which something new is known.
+
+    Raises:
+        SyncRefused: The remote no longer holds what it held of some, or sent objects that are none, or has no such
+            session. All others were fetched.
+        RemoteUnavailable: The remote could not be reached, or the connection was lost.
+        RemoteNotFound: The store has no such remote.
+    """
+    git = Git(store.path, store.repository.disk.durable, progress, timeout)
+    require_remote(store, remote)
+    fetched = fetch_into(store, git, remote, Selection.of(sessions), dry_run=dry_run)
+    return checked(remote, [*fetched.results, *missing_results(remote, fetched.missing)])
+
+
+def fetch_into(store: Store, git: Git, remote: str, selection: Selection, *, dry_run: bool) -> Fetched:
+    """Fetches as `fetch` does, and returns also what was refused."""
+    before = tracked(store, remote, selection)
+    fetched = Fetched()
+    if dry_run:
+        after = {branch: oid for branch, oid in remote_branches(git, remote).items() if selection.takes(branch)}
+        fetched.missing = {branch for branch in selection.branches() or () if branch not in after}
+        rejected: dict[str, str] = {}
+    else:
+        refspecs = selection.refspecs(remote, lambda: [*remote_branches(git, remote)])
+        rejected = _transfer(git, remote, refspecs, before, fetched.missing) if refspecs else {}
+        after = tracked(store, remote, selection)
+    for branch in sorted({*after, *rejected}):
+        session, old, new = session_id_of(branch), before.get(branch), after.get(branch)
+        if branch in rejected:
+            fetched.results.append(SyncResult(session, "fetch", "refused", old, None, rejected[branch]))
+        elif old != new:
+            fetched.results.append(SyncResult(session, "fetch", "moved" if old else "new", old, new))
+    return fetched
+
+
+def missing_results(remote: str, branches: Iterable[str]) -> list[SyncResult]:
+    """Returns the results of sessions that were asked for and that a remote does not have."""
+    reason = f"{remote} has no such session"
+    return [SyncResult(session_id_of(branch), "fetch", "refused", reason=reason) for branch in sorted(branches)]
+
+
+def tracked(store: Store, remote: str, selection: Selection) -> dict[str, str]:
+    """Returns what is known of a remote's sessions: branches and commits."""
+    branches = selection.branches()
+    if branches is not None:
+        found = [(branch, store.repository.refs.find(f"{REMOTES}{remote}/{branch}")) for branch in branches]
+        return {branch: oid for branch, oid in found if oid is not None}
+    return {
+        branch: oid
+        for _, branch, oid in tracked_branches(store.reader, remote)
+        if not isinstance(oid, SessionError) and selection.takes(branch)
+    }
+
+
+def _transfer(
+    git: Git, remote: str, refspecs: Sequence[str], before: dict[str, str], missing: set[str]
+) -> dict[str, str]:
+    """Fetches, adds to `missing`, and returns the branches that were refused, and why."""
+    asked = [*refspecs]
+    races = 0
+    while asked:
+        done = git.run("fetch", *_OPTIONS, *git.flags(), "--", remote, stdin=exactly(asked))
+        if done.code == 0:
+            break
+        absent = {f for f in _MISSING.findall(done.err) if refspec(f, remote) in asked}
+        if absent:
+            missing |= absent
+            asked = [one for one in asked if one not in {refspec(branch, remote) for branch in absent}]
+            continue
+        if _BAD_OBJECT.search(done.err):
+            return _transfer_apart(git, remote, asked, before, missing, said(done.err))
+        if _RACED.search(done.err) and races < _MOST_RACES:
+            races += 1
+            time.sleep(random.uniform(0, 0.02 * races))  # noqa: S311  # spreads the fetches
+            continue
+        rejected = {
+            found["to"].removeprefix(f"{remote}/"): _reason(remote, found["reason"] or "git refuses it")
+            for found in _REJECTED.finditer(done.err.replace("\r", "\n"))
+        }
+        if not rejected:
+            raise done.failure(remote)
+        return rejected
+    return {}
+
+
+def _transfer_apart(
+    git: Git, remote: str, asked: Sequence[str], before: dict[str, str], missing: set[str], fault: str
+) -> dict[str, str]:
+    """Fetches by halves what cannot be fetched as a whole, so that one bad session holds up no other."""
+    if len(asked) == 1 and "*" not in asked[0]:
+        branch = asked[0].partition(":")[0].removeprefix("refs/heads/")
+        return {branch: f"{remote} sent objects that are damaged or forbidden: {fault}"}
+    if any("*" in one for one in asked):
+        chosen = re.compile("|".join(re.escape(one.partition(":")[0]).replace(r"\*", ".*") for one in asked))
+        listed = remote_branches(git, remote)
+        fresh = [branch for branch, oid in listed.items() if before.get(branch) != oid]
+        asked = [refspec(branch, remote) for branch in fresh if chosen.fullmatch(f"refs/heads/{branch}")]
+    if not asked:
+        return {}
+    half = (len(asked) + 1) // 2
+    rejected: dict[str, str] = {}
+    for part in (asked[:half], asked[half:]):
+        if len(part) == len(asked):
+            return rejected | _transfer_apart(git, remote, part, before, missing, fault)
+        rejected |= _transfer(git, remote, part, before, missing)
+    return rejected
+
+
+def _reason(remote: str, reason: str) -> str:
+    if reason == "non-fast-forward":
+        return (
+            f"its history at {remote} was rewritten and no longer holds what it held; nothing here was changed "
+            f"(`git fetch {remote}` takes the new history for what is known of {remote}, should that be right)"
+        )
+    return reason

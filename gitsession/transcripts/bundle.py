@@ -1,0 +1,64 @@
+"""A transcript of many files as one: a line `{"path": …, "text": …}` for each, in the order of their paths.
+
+This is what is imported and stored, and what an export gives back; each file comes back from it byte for byte. Bytes
+that are no UTF-8 are surrogate escapes. The record of a file has its path as its id, with `:` for `/`: what
+stands behind a `/` in an entry's id is a number.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gitsession import json_text
+from gitsession.transcripts import records
+from gitsession.transcripts.base import Record
+from gitsession.transcripts.fields import text
+from gitsession.transcripts.records import Describe
+from gitsession.transcripts.versions import latest, own_id
+
+
+def line_of(path: str, content: bytes) -> bytes:
+    """Returns the line of one file, with its end.
+
+    Args:
+        path: Its path below the directory that holds them all, with `/` between its parts.
+        content: What it holds.
+    """
+    path_text = json_text.encode(path, "the path")
+    return b'{"path":%b,"text":%b}\n' % (path_text, json_text.encode(content.decode("utf-8", "surrogateescape")))
+
+
+def is_file(value: Any) -> bool:
+    """Tells whether a value is a file of a bundle."""
+    return isinstance(value, dict) and bool(text(value, "path")) and isinstance(value.get("text"), str)
+
+
+def content(value: Any) -> dict[str, Any]:
+    """Returns the JSON object that a file of a bundle holds; an empty one where it holds anything else."""
+    try:
+        found = json_text.decode(text(value, "text"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def describe(value: dict[str, Any], inner: Describe) -> tuple[str | None, str | None]:
+    """Returns the path of a file, with `:` for `/`, as its id, and the time that its content tells."""
+    return own_id(text(value, "path").replace("/", ":")), inner(content(value))[1]
+
+
+def order(path: str) -> list[str]:
+    """Returns what the files of a bundle are sorted by, but for the first, which names the transcript."""
+    return path.split("/")
+
+
+def write(log: Iterable[Record]) -> Iterator[bytes]:
+    """Yields the lines of a bundle: those of a file as they are, those of a store in the order of their paths."""
+    first, *others = latest(log)
+    if not first.line:
+        keys: list[list[str]] = []
+        for record in others:
+            # What is no file stays behind the one that it followed.
+            keys.append(order(text(record.value, "path")) if is_file(record.value) else keys[-1] if keys else [])
+        places = sorted(range(len(others)), key=keys.__getitem__)
+        others = [others[place] for place in places]
+    yield from records.join([first, *others])

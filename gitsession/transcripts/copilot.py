@@ -1,0 +1,188 @@
+"""GitHub Copilot CLI: `~/.copilot/session-state/<session>/events.jsonl`, or `<session>.jsonl`, one event a line.
+
+Known from the types that the agent's SDK publishes. An event is `{"type", "data", "id", "timestamp", "parentId"}`; the
+first is `session.start`. Events are in order, their `parentId` is the one before. `session.snapshot_rewind` takes back
+an event and all after it, which is an abandoned line; the agent rather cuts its file short, and what follows then goes
+on as a derived branch. What subagents say is no part of the conversation.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from gitsession.blocks import flat_text
+from gitsession.model import CompactionEntry, Message
+from gitsession.parts import Part, compact
+from gitsession.transcripts import records
+from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
+from gitsession.transcripts.folding import Conversation, fold_each, shown_together
+from gitsession.transcripts.normal import damaged, normal_message, titled_by_prompt, tool_call
+from gitsession.view import View
+
+_KINDS = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "skill.", "subagent.", "permission.")
+_REWIND = "session.snapshot_rewind"
+
+
+def _is_event(value: Any) -> bool:
+    return text(value, "type").startswith(_KINDS) and isinstance(value.get("data"), dict)
+
+
+def _recognise(head: bytes, _name: str) -> bool:
+    found = records.first_objects(head, 2)
+    if found:
+        return all(map(_is_event, found)) and ("id" in found[0] or "parentId" in found[0])
+    return head.startswith(b'{"type":"session.') and b'"data":' in head
+
+
+def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
+    return text(value, "id") or None, time(value.get("timestamp"))
+
+
+def _read(stream: BinaryIO) -> Iterator[Record]:
+    return records.read(stream, _describe)
+
+
+def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
+    named = path.parent.name if path.stem == "events" else path.stem
+    own = text(mapping(first.value, "data"), "sessionId") or named or path.stem
+    return _learn({"id": own, "created_at": "", "agent": "copilot"}, first)
+
+
+def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
+    value, data = record.value, mapping(record.value, "data")
+    kind = text(value, "type")
+    if kind == "user.message":
+        said = _messages(value, {}, "")
+        return titled_by_prompt(header, said[0]) if isinstance(said, list) and said else header
+    news: dict[str, Any] = {}
+    if kind in ("session.start", "session.resume"):
+        context = mapping(data, "context")
+        news["created_at"] = header.get("created_at") or time(data.get("startTime")) or record.timestamp
+        news["cwd"] = header.get("cwd") or text(context, "cwd") or None
+        news["git_branch"] = header.get("git_branch") or text(context, "branch") or None
+    elif kind == "session.title_changed":
+        news["title"] = one_line(text(data, "title")) or None
+    elif kind == "session.handoff" and (source := text(data, "remoteSessionId")):
+        news["origin"] = {"session": source}
+    return changed(header, **news)
+
+
+def _is_aside(value: dict[str, Any]) -> bool:
+    return bool(text(value, "agentId") or text(mapping(value, "data"), "parentToolCallId"))
+
+
+def _messages(value: Any, names: Mapping[str, str], model: str) -> list[Message] | CompactionEntry:
+    """Returns what an event stands for.
+
+    Args:
+        value: The event.
+        names: The tools' names by their calls.
+        model: The model that speaks.
+    """
+    data = mapping(value, "data")
+    match text(value, "type"):
+        case "user.message":
+            source = text(data, "source")
+            injected = source not in ("", "user")
+            return [normal_message("user", text(data, "content"), meta=injected)] if text(data, "content") else []
+        case "assistant.message":
+            asked = [one for one in items(data, "toolRequests") if isinstance(one, dict)]
+            calls = [tool_call(text(one, "toolCallId"), text(one, "name"), one.get("arguments")) for one in asked]
+            thoughts, said = text(data, "reasoningText"), text(data, "content")
+            if not (said or thoughts or calls):
+                return []
+            spoke = text(data, "model") or model
+            return [normal_message("assistant", said, reasoning=thoughts, tool_calls=calls, model=spoke)]
+        case "tool.execution_complete":
+            call = text(data, "toolCallId")
+            error = data.get("error")
+            words = flat_text(mapping(data, "result").get("content", data.get("result")))
+            words = words or text(error, "message") or (error if isinstance(error, str) else "")
+            failed = data.get("success") is False
+            return [normal_message("tool", words, tool_call_id=call, name=names.get(call, ""), is_error=failed)]
+        case "system.message":
+            return [normal_message("system", text(data, "content"))]
+        case "session.compaction_complete" if text(data, "summaryContent") and data.get("success") is not False:
+            return CompactionEntry(data["summaryContent"], None, integer(data, "preCompactionTokens"))
+    return []
+
+
+def _view(record: Record) -> View:
+    value = record.value
+    if not isinstance(value, dict):
+        return damaged(record)
+    said = _messages(value, {}, "")
+    if isinstance(said, CompactionEntry):
+        return View("system", (Part("text", said.summary),))
+    if (shown := shown_together(said)) is not None:
+        return View("meta", shown.parts, shown.model) if _is_aside(value) else shown
+    data = mapping(value, "data")
+    gist = text(data, "message") or text(data, "toolName") or text(data, "content") or compact(data)
+    return View("meta", (Part("text", one_line(f"{text(value, 'type') or 'unknown record'}: {gist}", 200)),))
+
+
+def _fold(log: Sequence[Record]) -> Conversation:
+    names: dict[str, str] = {}
+    model = ""
+
+    def messages(record: Record) -> list[Message] | CompactionEntry:
+        nonlocal model
+        value, data = record.value, mapping(record.value, "data")
+        if not isinstance(value, dict) or _is_aside(value):
+            return []
+        model = text(data, "newModel") or text(data, "selectedModel") or model
+        called = [data, *items(data, "toolRequests")]
+        names.update({text(one, "toolCallId"): text(one, "toolName") or text(one, "name") for one in called[1:]})
+        if text(data, "toolName"):
+            names[text(data, "toolCallId")] = text(data, "toolName")
+        return _messages(value, names, model)
+
+    kept, _ = _rewound(log)
+    return fold_each(kept, messages)
+
+
+def _rewound(log: Sequence[Record]) -> tuple[list[Record], list[AbandonedLine]]:
+    """Returns the events that no rewind took back, and the lines that one did."""
+    kept: list[Record] = []
+    lines = []
+    fresh = False  # whether somebody spoke since the last rewind
+    for record in log:
+        fresh = fresh or text(record.value, "type") in ("user.message", "assistant.message")
+        kept.append(record)
+        back = text(mapping(record.value, "data"), "upToEventId") if text(record.value, "type") == _REWIND else ""
+        place = next((place for place, one in enumerate(kept) if back and one.id == back), None)
+        if place is None:
+            continue
+        last = kept[-2].id if len(kept) > 1 else None
+        if fresh and last and place < len(kept) - 1:
+            lines.append(AbandonedLine(last, kept[place - 1].id if place else None))
+        kept, fresh = [*kept[:place], record], False
+    return kept, lines
+
+
+def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
+    return _rewound(log)[1]
+
+
+def _outline(record: Record) -> Record:
+    kind = text(record.value, "type")
+    back = text(mapping(record.value, "data"), "upToEventId")
+    return replace(record, raw=b"", value={"type": kind, "data": {"upToEventId": back}} if kind else None)
+
+
+COPILOT = Format(
+    name="copilot",
+    title="GitHub Copilot CLI",
+    recognise=_recognise,
+    read=_read,
+    header=_header,
+    learn=_learn,
+    view=_view,
+    fold=_fold,
+    abandoned=_abandoned,
+    write=records.join,
+    outline=_outline,
+    places=("${COPILOT_HOME:-~/.copilot}/session-state",),
+)

@@ -1,0 +1,52 @@
+"""What the folds of most formats share: records in their order, each of which is one message, several, or none."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gitsession.model import CompactionEntry, Message, MessageEntry
+from gitsession.transcripts.base import AbandonedLine, Record
+from gitsession.view import View, view
+
+Conversation = list[MessageEntry | CompactionEntry]
+
+
+def fold_each(log: Sequence[Record], messages: Callable[[Record], Sequence[Message] | CompactionEntry]) -> Conversation:
+    """Returns the conversation of a log in which each record stands for itself.
+
+    Args:
+        log: The records, as they are now.
+        messages: The messages of a record, or its compaction, which needs no id and no time. The record has the id
+            that its first entry gets.
+    """
+    entries: Conversation = []
+    at = ""
+    for place, record in enumerate(log):
+        at = record.timestamp or at
+        own = record.id or f"record-{place}"
+        said = messages(replace(record, id=own))
+        if isinstance(said, CompactionEntry):
+            entries.append(CompactionEntry(said.summary, said.first_kept_id, said.tokens_before, id=own, timestamp=at))
+            continue
+        entries += entries_of(said, own, at)
+    return entries
+
+
+def entries_of(messages: Sequence[Message], own_id: str, at: str) -> list[MessageEntry]:
+    """Returns the entries of a record's messages: the first has the record's id, the others have ids below it."""
+    return [
+        MessageEntry(message, id=f"{own_id}/{number}" if number else own_id, timestamp=at)
+        for number, message in enumerate(messages)
+    ]
+
+
+def shown_together(messages: Sequence[Message]) -> View | None:
+    """Returns the messages of one record for reading, as said by whom the first one is by; None if there are none."""
+    views = [view(message) for message in messages]
+    if not views:
+        return None
+    return View(views[0].who, tuple(part for one in views for part in one.parts), views[0].model)
+
+
+def none_abandoned(_log: Sequence[Record]) -> list[AbandonedLine]:
+    """Returns no line: in this format none is ever left."""
+    return []

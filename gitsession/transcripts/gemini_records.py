@@ -1,0 +1,139 @@
+"""What one record of a Gemini CLI transcript is, and the messages that it stands for.
+
+Known from the agent's source (`chatRecordingTypes.ts`). A record is the session's metadata, a message, or an operation
+on what stands before it: `$set`, `$rewindTo`.
+"""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from gitsession.blocks import flat_text
+from gitsession.model import Message
+from gitsession.parts import Part, compact
+from gitsession.transcripts.base import Record
+from gitsession.transcripts.fields import items, mapping, one_line, text, time
+from gitsession.transcripts.folding import shown_together
+from gitsession.transcripts.normal import damaged, image_part, normal_message, text_part, tool_call
+from gitsession.view import View
+
+TYPES = ("user", "gemini", "info", "error", "warning")
+SNAPSHOT = "<state_snapshot>"
+"""What the summary that stands for a compressed history is marked with."""
+
+_FAILED = ("error", "cancelled")
+# What the agent puts into the user's mouth begins like this.
+_INJECTED = re.compile(
+    r"\s*(?:This is the Gemini CLI\. We are setting up|<(?:session_context|hook_context|system-reminder)>)"
+)
+
+
+def is_message(value: Any) -> bool:
+    """Tells whether a value is a message."""
+    return bool(text(value, "id")) and text(value, "type") in TYPES
+
+
+def is_metadata(value: Any) -> bool:
+    """Tells whether a value is the metadata with which a transcript begins, or a whole document."""
+    return bool(text(value, "sessionId")) and "projectHash" in value and "id" not in value
+
+
+def describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Returns a record's own id and its time."""
+    stamp = value.get("timestamp") or value.get("startTime") or mapping(value, "$set").get("lastUpdated")
+    return (text(value, "id") or None) if is_message(value) else None, time(stamp)
+
+
+def messages_of(value: Any) -> list[Message]:
+    """Returns what a message record stands for: what was said, then the results of the tools that it called."""
+    if text(value, "type") == "user":
+        parts = _parts(value.get("content"))
+        said = "\n".join(text(part, "text") for part in parts)
+        return [normal_message("user", parts, meta=bool(_INJECTED.match(said)))] if parts else []
+    if text(value, "type") != "gemini":
+        return []
+    calls = [call for call in items(value, "toolCalls") if isinstance(call, dict)]
+    thoughts = [f"{text(one, 'subject')}: {text(one, 'description')}".strip(": ") for one in items(value, "thoughts")]
+    answer = normal_message(
+        "assistant",
+        _parts(value.get("content")),
+        reasoning="\n".join(filter(None, thoughts)),
+        tool_calls=[tool_call(text(call, "id"), text(call, "name"), call.get("args")) for call in calls],
+        model=text(value, "model"),
+    )
+    results = [_result(call) for call in calls if call.get("result") is not None or text(call, "status") in _FAILED]
+    # A record is written before the model has said anything, and written again.
+    return [answer, *results] if answer.keys() - {"role", "model"} != {"content"} or answer["content"] else results
+
+
+def show(record: Record) -> View:
+    """Returns a record for reading."""
+    value = record.value
+    if not isinstance(value, dict):
+        return damaged(record)
+    if is_message(value):
+        kind = text(value, "type")
+        if kind in ("user", "gemini"):
+            nothing = View("assistant" if kind == "gemini" else "user", (), text(value, "model") or None)
+            return shown_together(messages_of(value)) or nothing
+        return View("meta", (Part("text", f"{kind}: {flat_text(value.get('content'))}"),))
+    if is_metadata(value):
+        return View("meta", (Part("text", one_line(f"session: {text(value, 'sessionId')}")),))
+    if back := text(value, "$rewindTo"):
+        return View("meta", (Part("text", one_line(f"rewind to before {back}", 200)),))
+    news = mapping(value, "$set")
+    if isinstance(news.get("messages"), list):
+        return View("system", (Part("text", f"the history was replaced by {len(news['messages'])} messages"),))
+    return View("meta", (Part("text", one_line(compact(value), 200)),))
+
+
+def outline(record: Record) -> Record:
+    """Returns a record with what tells which messages stand after it, but not what they say."""
+    value = record.value
+    kept: dict[str, Any] | None = None
+    if is_message(value):
+        kept = {"id": value["id"], "type": value["type"]}
+    elif back := text(value, "$rewindTo"):
+        kept = {"$rewindTo": back}
+    elif isinstance(found := mapping(value, "$set").get("messages"), list):
+        kept = {"$set": {"messages": [outlined for one in found if (outlined := _outlined(one))]}}
+    return replace(record, raw=b"", value=kept)
+
+
+def _outlined(value: Any) -> dict[str, Any] | None:
+    if not is_message(value):
+        return None
+    mark = SNAPSHOT if SNAPSHOT in flat_text(value.get("content")) else ""
+    return {"id": value["id"], "type": value["type"], "content": mark}
+
+
+def _result(call: dict[str, Any]) -> Message:
+    failed = text(call, "status") in _FAILED
+    result = call.get("result")
+    response = mapping(result[0], "functionResponse") if isinstance(result, list) and result else {}
+    said = mapping(response, "response")
+    words = text(said, "output") or text(said, "error") or flat_text(result)
+    words = words or text(call, "resultDisplay") or ("cancelled" if failed else "")
+    return normal_message(
+        "tool",
+        words,
+        tool_call_id=text(call, "id"),
+        name=text(call, "name"),
+        is_error=failed or bool(said.get("error")),
+    )
+
+
+def _parts(content: Any) -> list[Message]:
+    """Returns content in Google's shape, a string, a part or a list of both, as the parts of a normal message."""
+    if isinstance(content, str):
+        return [text_part(content)] if content else []
+    parts = []
+    for part in content if isinstance(content, list) else [content]:
+        encoded = mapping(part, "inlineData")
+        if isinstance(part, str) or text(part, "text"):
+            parts.append(text_part(part if isinstance(part, str) else part["text"]))
+        elif text(encoded, "data") and text(encoded, "mimeType").startswith("image/"):
+            parts.append(image_part(f"data:{encoded['mimeType']};base64,{encoded['data']}"))
+        elif part is not None and (words := flat_text(part)):
+            parts.append(text_part(words))
+    return parts

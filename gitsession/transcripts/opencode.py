@@ -1,0 +1,182 @@
+"""opencode: what `opencode export` prints, and the folder in which older versions keep a session.
+
+An export is one JSON document, `{"info": …, "messages": [{"info": …, "parts": […]}]}`, taken apart as `document` says.
+
+In `~/.local/share/opencode/storage` a session is many files: `session/<project>/<session>.json`, which it is recognised
+by, `message/<session>/<message>.json`, `part/<message>/<part>.json`, and a few of the session's own. They are read as a
+`bundle`. opencode writes each of them again and again while it works: a part grows, a call gets its result. So each
+state of a file that an import finds is a version of its record (see `versions`), and a file that came anew, wherever it
+sorts, is a record more. The fold puts the last versions in the order of their ids, which is that of time. A session
+from which messages were taken out (a revert, on which the user went on) is no later state of what was stored before,
+and goes on as a derived branch.
+
+The session has opencode's own id. A revert that was not gone on with hides the messages that it took back.
+"""
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from gitsession.model import CompactionEntry, Message
+from gitsession.parts import Part
+from gitsession.transcripts import bundle, document, records
+from gitsession.transcripts.base import Format, Growth, Listing, Record
+from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
+from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
+from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
+from gitsession.transcripts.opencode_messages import info_time, is_info, is_part, is_session, messages_of, show_part
+from gitsession.transcripts.versions import latest
+from gitsession.view import View
+
+_PATHS = (("messages",),)
+# The session's id in an export that is cut.
+_BEGINNING = re.compile(rb'"id"\s*:\s*"(ses\w*)"')
+
+
+def _recognise(head: bytes, _name: str) -> bool:
+    found = records.first_objects(head, 1)
+    if found:
+        return is_session(_session(found[0])) and ("info" not in found[0] or "messages" in found[0])
+    start = document.read(head, _PATHS, _describe)
+    first = next(start, None)
+    # An export that is longer than the head: what it is stands before its messages.
+    return first is not None and b'"projectID"' in first.raw and b'"info"' in first.raw[:40]
+
+
+def _session(value: Any) -> dict[str, Any]:
+    """Returns what a record says of the session: the first one of an export, or the session's own file."""
+    inner = bundle.content(value) if bundle.is_file(value) else value
+    return mapping(inner, "info") if "info" in inner and "messages" in inner else inner
+
+
+def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
+    if bundle.is_file(value):
+        return bundle.describe(value, _describe)
+    info = mapping(value, "info") or value
+    return text(info, "id") or None, info_time(info)
+
+
+def _read(stream: BinaryIO) -> Iterator[Record]:
+    whole = stream.read()
+    if document.is_document(whole, _PATHS):
+        return document.read(whole, _PATHS, _describe)
+    return records.read(io.BytesIO(whole), _describe)
+
+
+def _write(log: Iterable[Record]) -> Iterator[bytes]:
+    found = list(log)
+    if found and bundle.is_file(found[0].value):
+        return bundle.write(found)
+    return document.write(found, _PATHS)
+
+
+def _growth(first: Record) -> Growth:
+    if bundle.is_file(first.value):
+        return "directory"
+    return "document" if document.is_first(first) else "log"
+
+
+def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+    if path.suffix != ".json" or path.parent.parent.name != "session":
+        return None
+    root, session = path.parents[2], path.stem
+    found = [root / kind / f"{session}.json" for kind in ("session_diff", "share", "todo")]
+    found = [one for one in found if one.name in listing(one.parent)]
+    messages = [root / "message" / session / name for name in listing(root / "message" / session)]
+    parts = [root / "part" / one.stem / name for one in messages for name in listing(root / "part" / one.stem)]
+    return root, [path, *(one for one in (*messages, *parts, *found) if one.suffix == ".json")]
+
+
+def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
+    named = _BEGINNING.search(first.raw[:4096])
+    own = text(_session(first.value), "id") if isinstance(first.value, dict) else named[1].decode() if named else ""
+    return _learn({"id": own or path.stem, "created_at": "", "agent": "opencode"}, first)
+
+
+def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
+    value = record.value
+    if not isinstance(value, dict):
+        return header
+    session = _session(value)
+    if not is_session(session):
+        said = _messages(value)
+        return titled_by_prompt(header, said[0]) if isinstance(said, list) and said else header
+    return changed(
+        header,
+        created_at=time(mapping(session, "time").get("created")),
+        parent_session=text(session, "parentID") or None,
+        cwd=text(session, "directory") or None,
+        title=one_line(text(session, "title")) or None,
+    )
+
+
+def _messages(value: Any) -> Sequence[Message] | CompactionEntry:
+    return messages_of(mapping(value, "info"), items(value, "parts")) if is_info(mapping(value, "info")) else ()
+
+
+def _view(record: Record) -> View:
+    value = record.value
+    if not isinstance(value, dict):
+        return damaged(record)
+    if bundle.is_file(value):
+        inner = bundle.content(value)
+        if is_part(inner):
+            return show_part(inner)
+        what = text(inner, "role") or text(inner, "title")
+        return View("meta", (Part("text", one_line(f"{value['path']}: {what}".rstrip(": "), 200)),))
+    said = _messages(value)
+    if isinstance(said, CompactionEntry):
+        return View("system", (Part("text", said.summary),))
+    if said:
+        return shown_together(said) or damaged(record)
+    info = mapping(value, "info") or value
+    what = text(info, "role") or text(info, "title")
+    return View("meta", (Part("text", one_line(f"{text(info, 'id')}: {what}".rstrip(": "), 200)),))
+
+
+def _fold(log: Sequence[Record]) -> Conversation:
+    found = latest(log)
+    messages = _put_together(found) if found and bundle.is_file(found[0].value) else found
+    session = _session(found[0].value) if found and isinstance(found[0].value, dict) else {}
+    reverted = text(mapping(session, "revert"), "messageID")
+    names = [text(mapping(record.value, "info"), "id") for record in messages]
+    if reverted in names:
+        messages = messages[: names.index(reverted)]
+    return fold_each(messages, lambda record: _messages(record.value))
+
+
+def _put_together(files: Sequence[Record]) -> list[Record]:
+    """Returns the messages of a folder's files, with their parts, each under the id of the record that begins it."""
+    parts: dict[str, list[dict[str, Any]]] = {}
+    infos: list[tuple[dict[str, Any], Record]] = []
+    for record in files:
+        inner = bundle.content(record.value)
+        if is_part(inner):
+            parts.setdefault(inner["messageID"], []).append(inner)
+        elif is_info(inner):
+            infos.append((inner, record))
+    made = []
+    for info, record in sorted(infos, key=lambda pair: str(pair[0]["id"])):
+        own = sorted(parts.get(info["id"], ()), key=lambda part: text(part, "id"))
+        made.append(Record(b"", {"info": info, "parts": own}, id=record.id, timestamp=info_time(info)))
+    return made
+
+
+OPENCODE = Format(
+    name="opencode",
+    title="opencode",
+    recognise=_recognise,
+    read=_read,
+    header=_header,
+    learn=_learn,
+    view=_view,
+    fold=_fold,
+    abandoned=none_abandoned,
+    write=_write,
+    outline=bare,
+    growth=_growth,
+    bundle=_bundle,
+    places=("${XDG_DATA_HOME:-~/.local/share}/opencode/storage/session",),
+)

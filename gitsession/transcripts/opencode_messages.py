@@ -1,0 +1,127 @@
+"""What opencode's messages and their parts say, as `opencode export` and its storage have them alike.
+
+Known from the agent's published types. A user's message holds text, files, and text that the agent put in
+(`synthetic`); an answer holds text, reasoning, and calls of tools together with their results.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from gitsession.model import CompactionEntry, Message
+from gitsession.parts import Part, compact
+from gitsession.transcripts.fields import mapping, one_line, text, time
+from gitsession.transcripts.normal import image_part, normal_message, text_part, tool_call
+from gitsession.view import View, Who
+
+
+def is_info(value: Any) -> bool:
+    """Tells whether a value says what a message is: who spoke, in which session."""
+    return bool(text(value, "id")) and text(value, "role") in ("user", "assistant") and "sessionID" in value
+
+
+def is_part(value: Any) -> bool:
+    """Tells whether a value is a part of a message."""
+    return bool(text(value, "messageID")) and bool(text(value, "type"))
+
+
+def is_session(value: Any) -> bool:
+    """Tells whether a value says what a session is."""
+    return text(value, "id").startswith("ses") and ("directory" in value or "projectID" in value) and "time" in value
+
+
+def info_time(value: Any) -> str | None:
+    """Returns when a session, a message or a part was made, as far as it says."""
+    moment = mapping(value, "time") or mapping(mapping(value, "state"), "time")
+    return time(moment.get("created", moment.get("start")))
+
+
+def messages_of(info: dict[str, Any], parts: Iterable[Any]) -> list[Message] | CompactionEntry:
+    """Returns what a message with its parts stands for."""
+    known = [part for part in parts if isinstance(part, dict)]
+    if text(info, "role") == "user":
+        return _typed(known)
+    if info.get("summary") is True or text(info, "mode") == "compaction":
+        words = "\n".join(text(part, "text") for part in known if text(part, "type") == "text")
+        if words:
+            return CompactionEntry(words, None, None)
+    return _answered(info, known)
+
+
+def show_part(part: dict[str, Any]) -> View:
+    """Returns a part for reading, as it stands in a file of its own, which does not say who spoke."""
+    kind = text(part, "type")
+    if kind == "tool":
+        call, result = _call(part), _result(part)
+        function = call["function"]
+        shown = [Part("tool_call", function["arguments"], function["name"], call["id"])]
+        if result is not None:
+            words = result.get("content", "")
+            said = words if isinstance(words, str) else compact(words)
+            shown.append(Part("tool_result", said, function["name"], call["id"], error=bool(result.get("is_error"))))
+        return View("assistant", tuple(shown))
+    if kind == "reasoning":
+        return View("assistant", (Part("reasoning", text(part, "text")),))
+    if kind == "text":
+        # Only what a model says takes time.
+        who: Who = "assistant" if "start" in mapping(part, "time") else "user"
+        return View("meta" if part.get("synthetic") is True else who, (Part("text", text(part, "text")),))
+    if kind == "file":
+        return View("user", (Part("text", _file(part)),))
+    return View("meta", (Part("text", one_line(f"{kind}: {gist(part)}".rstrip(": "), 200)),))
+
+
+def gist(part: dict[str, Any]) -> str:
+    """Returns the little that is worth reading in what is no part of the conversation."""
+    return text(part, "hash") or text(part, "reason") or text(part, "name") or text(part, "prompt")
+
+
+def _typed(parts: list[dict[str, Any]]) -> list[Message]:
+    said: list[Message] = []
+    injected: list[Message] = []
+    for part in parts:
+        kind = text(part, "type")
+        if kind == "text" and text(part, "text"):
+            (injected if part.get("synthetic") is True else said).append(text_part(part["text"]))
+        elif kind == "file":
+            url = text(part, "url")
+            image = text(part, "mime").startswith("image/") and url.startswith(("data:", "http"))
+            said.append(image_part(url) if image else text_part(_file(part)))
+        elif kind == "subtask" and text(part, "prompt"):
+            said.append(text_part(part["prompt"]))
+    made = [normal_message("user", said)] if said else []
+    return [*made, *([normal_message("user", injected, meta=True)] if injected else [])]
+
+
+def _answered(info: dict[str, Any], parts: list[dict[str, Any]]) -> list[Message]:
+    said = [text_part(part["text"]) for part in parts if text(part, "type") == "text" and text(part, "text")]
+    thoughts = [text(part, "text") for part in parts if text(part, "type") == "reasoning"]
+    tools = [part for part in parts if text(part, "type") == "tool"]
+    model = text(info, "modelID")
+    reasoning = "\n".join(filter(None, thoughts))
+    calls = [_call(part) for part in tools]
+    if not (said or reasoning or calls):
+        error = mapping(info, "error")
+        words = text(mapping(error, "data"), "message") or text(error, "name")
+        return [normal_message("assistant", words, model=model, meta=True)] if words else []
+    answer = normal_message("assistant", said, reasoning=reasoning, tool_calls=calls, model=model)
+    return [answer, *(result for part in tools if (result := _result(part)) is not None)]
+
+
+def _call(part: dict[str, Any]) -> Message:
+    return tool_call(text(part, "callID"), text(part, "tool"), mapping(part, "state").get("input"))
+
+
+def _result(part: dict[str, Any]) -> Message | None:
+    state = mapping(part, "state")
+    status = text(state, "status")
+    if status not in ("completed", "error"):
+        return None
+    words = text(state, "error") if status == "error" else text(state, "output")
+    failed = status == "error"
+    return normal_message("tool", words, tool_call_id=text(part, "callID"), name=text(part, "tool"), is_error=failed)
+
+
+def _file(part: dict[str, Any]) -> str:
+    url = text(part, "url")
+    name = text(part, "filename") or ("" if url.startswith("data:") else url)
+    return f"[{', '.join(filter(None, (name, text(part, 'mime')))) or 'file'}]"

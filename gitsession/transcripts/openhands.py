@@ -1,0 +1,157 @@
+"""OpenHands: trajectories as they are exported, and the folder in which its SDK keeps a conversation.
+
+A trajectory is one JSON array of events, an object that has them under `history`, `trajectory` or `events`, or an event
+a line; it is named by its file. The folder is `<conversation>/base_state.json`, by which it is recognised, and
+`events/event-<number>-<id>.json`, read as a `bundle`: an event's file is written once, the state again and again.
+
+Events are in order. A condensation is a compaction that keeps what follows the last event that it forgot.
+"""
+
+import io
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from gitsession.model import CompactionEntry, Message
+from gitsession.parts import Part
+from gitsession.transcripts import bundle, document, records
+from gitsession.transcripts.base import Format, Growth, Listing, Record
+from gitsession.transcripts.fields import changed, mapping, one_line, text, time
+from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned
+from gitsession.transcripts.normal import bare, titled_by_prompt
+from gitsession.transcripts.openhands_events import forgotten, is_event, messages_of, show
+from gitsession.transcripts.versions import latest
+from gitsession.view import View
+
+_PATHS = ((), ("history",), ("trajectory",), ("events",))
+_STATE = "base_state.json"
+# The file of one event belongs to the folder of its conversation.
+_EVENT_FILE = re.compile(r"event-\d+-.*\.json", re.DOTALL)
+
+
+def _recognise(head: bytes, name: str) -> bool:
+    if _EVENT_FILE.fullmatch(name):
+        return False
+    if document.is_document(head, _PATHS):
+        found = list(itertools.islice(document.read(head, _PATHS, _describe), 1, 3))
+        return bool(found) and is_event(found[0].value)
+    first = records.first_objects(head, 1)
+    return any(is_event(value) or _is_state(value) or _is_state(_inner(value)) for value in first)
+
+
+def _is_state(value: dict[str, Any]) -> bool:
+    told = {"persistence_dir", "agent_status", "execution_status", "confirmation_policy", "max_iterations"}
+    return bool(text(value, "id")) and {"agent", "workspace"} <= value.keys() and bool(told & value.keys())
+
+
+def _inner(value: Any) -> dict[str, Any]:
+    """Returns the event, or the state, that a record holds."""
+    if bundle.is_file(value):
+        return bundle.content(value)
+    return value if isinstance(value, dict) else {}
+
+
+def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
+    if bundle.is_file(value):
+        return bundle.describe(value, _describe)
+    # The older generation counts its events, and such a number names nothing outside of its file.
+    return (text(value, "id") or None) if is_event(value) else None, time(value.get("timestamp"))
+
+
+def _read(stream: BinaryIO) -> Iterator[Record]:
+    first = stream.readline()
+    value, problem = records.parse(first)
+    if problem is None and (is_event(value) or bundle.is_file(value)):
+        return records.read_lines(itertools.chain([first], iter(stream.readline, b"")), _describe)
+    whole = first + stream.read()
+    if document.is_document(whole, _PATHS):
+        return document.read(whole, _PATHS, _describe)
+    return records.read(io.BytesIO(whole), _describe)
+
+
+def _write(log: Iterable[Record]) -> Iterator[bytes]:
+    found = list(log)
+    return bundle.write(found) if found and bundle.is_file(found[0].value) else document.write(found, _PATHS)
+
+
+def _growth(first: Record) -> Growth:
+    if bundle.is_file(first.value):
+        return "directory"
+    return "document" if document.is_first(first) else "log"
+
+
+def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+    if path.name != _STATE:
+        return None
+    events = path.parent / "events"
+    return path.parent, [path, *(events / name for name in listing(events) if name.endswith(".json"))]
+
+
+def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
+    inner = _inner(first.value)
+    own = text(inner, "id") if _is_state(inner) else ""
+    named = path.parent.name if path.name == _STATE else path.stem
+    return _learn({"id": own or named or path.stem, "created_at": "", "agent": "openhands"}, first)
+
+
+def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
+    inner = _inner(record.value)
+    news: dict[str, Any] = {}
+    if not header.get("created_at"):
+        news["created_at"] = record.timestamp
+    if _is_state(inner):
+        news["cwd"] = text(mapping(inner, "workspace"), "working_dir") or None
+    header = changed(header, **news)
+    said = messages_of(inner, {})
+    return titled_by_prompt(header, said[0]) if isinstance(said, list) and said else header
+
+
+def _view(record: Record) -> View:
+    if not bundle.is_file(record.value):
+        return show(record)
+    path, inner = record.value["path"], _inner(record.value)
+    if not is_event(inner):
+        return View("meta", (Part("text", one_line(path, 200)),))
+    return show(Record(record.raw, inner))
+
+
+def _fold(log: Sequence[Record]) -> Conversation:
+    names: dict[str, str] = {}
+    said: list[tuple[str, str | None]] = []  # the events that are messages, and the entries that they became
+    found = latest(log)
+    if found and bundle.is_file(found[0].value):
+        found.sort(key=lambda record: text(record.value, "path"))
+
+    def messages(record: Record) -> Sequence[Message] | CompactionEntry:
+        event = _inner(record.value)
+        made = messages_of(event, names)
+        if isinstance(made, CompactionEntry):
+            gone = forgotten(event)
+            last = max((place for place, (name, _) in enumerate(said) if name in gone), default=-1)
+            kept = next((own for _, own in said[last + 1 :]), None) if last >= 0 else None
+            return CompactionEntry(made.summary, kept, None)
+        if made:
+            said.append((str(event.get("id")), record.id))
+        return made
+
+    return fold_each(found, messages)
+
+
+OPENHANDS = Format(
+    name="openhands",
+    title="OpenHands",
+    recognise=_recognise,
+    read=_read,
+    header=_header,
+    learn=_learn,
+    view=_view,
+    fold=_fold,
+    abandoned=none_abandoned,
+    write=_write,
+    outline=bare,
+    growth=_growth,
+    bundle=_bundle,
+    places=("~/.openhands/conversations",),
+)

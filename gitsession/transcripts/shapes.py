@@ -1,0 +1,96 @@
+"""Any message as normal messages, whichever provider's shape it has: what is composed for an agent is made of these."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitsession.model import Message
+from gitsession.parts import readable_part
+from gitsession.transcripts.fields import items, mapping, text
+from gitsession.transcripts.normal import assistant_of_blocks, normal_message, text_part, tool_call, user_of_blocks
+from gitsession.view import view
+
+_ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system", "tool": "tool"}
+
+
+def normal_messages(message: Mapping[str, Any]) -> list[Message]:
+    """Returns the normal messages that a message stands for; none where it says nothing.
+
+    Args:
+        message: A message in the shape of any provider or agent.
+    """
+    role = _ROLES.get(text(message, "role"), "")
+    if role and _is_normal(message):
+        return [
+            normal_message(
+                role,
+                message.get("content") or "",
+                reasoning=text(message, "reasoning"),
+                tool_calls=items(message, "tool_calls"),
+                tool_call_id=text(message, "tool_call_id"),
+                name=text(message, "name") if role == "tool" else "",
+                is_error=message.get("is_error") is True,
+                model=text(message, "model"),
+                meta=message.get("meta") is True,
+            )
+        ]
+    if role == "assistant" and _is_anthropic(message):
+        made = assistant_of_blocks(items(message, "content"), model=text(message, "model"))
+        return [] if made is None else [made]
+    if role == "user" and _is_anthropic(message):
+        return user_of_blocks(message.get("content"), {})
+    return _as_shown(message)
+
+
+def _is_normal(message: Mapping[str, Any]) -> bool:
+    content = message.get("content")
+    if content is not None and not isinstance(content, str):
+        parts = content if isinstance(content, list) else [None]
+        if not all(_is_part(part) for part in parts):
+            return False
+    calls = message.get("tool_calls", [])
+    if not isinstance(calls, list) or any(not text(mapping(call, "function"), "name") for call in calls):
+        return False
+    # Other shapes say in these what a normal message says elsewhere.
+    return not {"function_call", "parts", "reasoning_content", "thinking", "refusal"} & {
+        key for key, value in message.items() if value
+    }
+
+
+def _is_part(part: Any) -> bool:
+    if text(part, "type") == "image_url":
+        return bool(text(mapping(part, "image_url"), "url"))
+    return text(part, "type") == "text" and isinstance(part.get("text"), str)
+
+
+def _is_anthropic(message: Mapping[str, Any]) -> bool:
+    kinds = {"text", "thinking", "redacted_thinking", "image", "tool_use", "tool_result"}
+    blocks = message.get("content")
+    return isinstance(blocks, list) and all(text(block, "type") in kinds for block in blocks)
+
+
+def _as_shown(message: Mapping[str, Any]) -> list[Message]:
+    """Returns what a person would be shown of a message, as normal messages."""
+    shown = view(message)
+    said, thoughts, calls, made = [], [], [], []
+    for part in shown.parts:
+        match part.kind:
+            case "reasoning":
+                thoughts.append(part.text)
+            case "tool_call":
+                calls.append(tool_call(part.id, part.name, part.text or "{}"))
+            case "tool_result":
+                content = [text_part(part.text)] if part.text else ""
+                result = normal_message("tool", content, tool_call_id=part.id, name=part.name, is_error=part.error)
+                made.append(result)
+            case _:
+                said.append(text_part(readable_part(part)))
+    reasoning = "\n".join(filter(None, thoughts))
+    if said or reasoning or calls:
+        role = {"meta": "user", "tool": "user"}.get(shown.who, shown.who)
+        model = shown.model or ""
+        made.append(
+            normal_message(
+                role, said, reasoning=reasoning, tool_calls=calls, model=model, meta=shown.who in ("meta", "tool")
+            )
+        )
+    return made

@@ -1,0 +1,178 @@
+"""SWE-agent's `.traj` and mini-swe-agent's `.traj.json`: one JSON document a run, taken apart as `document` says.
+
+Known from the agents' source. SWE-agent keeps the messages under `history`, beside the same steps under `trajectory`,
+which stay in the first record (where there is no history, the steps are the messages); mini-swe-agent keeps them under
+`messages`. The document is written anew after each step, with other counts and costs around the messages.
+
+The first words of the user are the task. What it says after the model spoke is what the commands that the model wrote
+printed: context that no person typed, or the result of a call, where the model made one. So are demonstrations.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from gitsession.blocks import flat_text
+from gitsession.model import Message
+from gitsession.parts import Part
+from gitsession.transcripts import document, records
+from gitsession.transcripts.base import Format, Growth, Record
+from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
+from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
+from gitsession.transcripts.normal import bare, content_of_blocks, damaged, normal_message, titled_by_prompt, tool_call
+from gitsession.transcripts.versions import latest
+from gitsession.view import View
+
+_PATHS = (("history",), ("trajectory",), ("messages",))
+_MINI = re.compile(rb'"(?:trajectory_format|mini_version|model_stats|exit_status)"\s*:')
+
+
+def _recognise(head: bytes, _name: str) -> bool:
+    if not document.is_document(head, _PATHS):
+        return False
+    around, *found = list(document.read(head, _PATHS, _describe))[:2]
+    value = found[0].value if found else None
+    if _is_step(value) or text(value, "message_type") or (text(value, "role") and text(value, "agent")):
+        return True
+    extra = mapping(value, "extra")
+    is_mini = bool(_MINI.search(around.raw)) or bool(extra.keys() & {"actions", "timestamp", "response"})
+    return is_mini and bool(text(value, "role"))
+
+
+def _is_step(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and {"action", "observation"} <= value.keys()
+        and bool({"response", "thought"} & value.keys())
+    )
+
+
+def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
+    return None, time(mapping(value, "extra").get("timestamp"))
+
+
+def _read(stream: BinaryIO) -> Iterator[Record]:
+    whole = stream.read()
+    if not document.is_document(whole, _PATHS[:1]) and records.parse(whole)[1] is not None:
+        # Its history may still come, so the steps before it are not taken for the messages.
+        return document.read(whole, _PATHS[2:], _describe)
+    return document.read(whole, _PATHS, _describe)
+
+
+def _write(log: Iterable[Record]) -> Iterator[bytes]:
+    return document.write(log, _PATHS)
+
+
+def _growth(_first: Record) -> Growth:
+    return "document"
+
+
+def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
+    own = path.name.removesuffix(".json").removesuffix(".traj") or path.stem
+    return _learn({"id": own, "created_at": "", "agent": "swe-agent"}, first)
+
+
+def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
+    news: dict[str, Any] = {}
+    if not header.get("created_at"):
+        news["created_at"] = record.timestamp
+    said = _messages(record.value, {}, spoken=False)
+    return titled_by_prompt(changed(header, **news), said[0] if said else {})
+
+
+def _messages(value: Any, names: dict[str, str], *, spoken: bool) -> list[Message]:
+    """Returns what a message, or a step, stands for.
+
+    Args:
+        value: The message.
+        names: The tools' names by their calls; those of its own calls are added.
+        spoken: Whether the model has spoken before.
+    """
+    if not isinstance(value, dict):
+        return []
+    if _is_step(value):
+        answer = normal_message("assistant", text(value, "response") or text(value, "thought"))
+        printed = text(value, "observation")
+        return [answer, normal_message("user", printed, meta=True)] if printed else [answer]
+    content = content_of_blocks(value.get("content"))
+    demonstration = value.get("is_demo") is True
+    is_output = bool(mapping(value, "extra").keys() & {"returncode", "raw_output"})
+    is_output = is_output or flat_text(value.get("content")).lstrip().startswith(("OBSERVATION:", "Observation:"))
+    match text(value, "role"):
+        case "system":
+            return [normal_message("system", content)]
+        case "user":
+            return [normal_message("user", content, meta=spoken or is_output or demonstration)]
+        case "assistant":
+            made = [call for call in items(value, "tool_calls") if isinstance(call, dict)]
+            calls = [_call(call) for call in made]
+            names |= {call["id"]: call["function"]["name"] for call in calls}
+            return [
+                normal_message(
+                    "assistant",
+                    content,
+                    reasoning=_reasoning(value),
+                    tool_calls=calls,
+                    model=text(mapping(mapping(value, "extra"), "response"), "model"),
+                    meta=demonstration,
+                )
+            ]
+        case "tool":
+            ids = [one for one in items(value, "tool_call_ids") if isinstance(one, str)]
+            call = text(value, "tool_call_id") or (ids[0] if ids else "")
+            failed = mapping(value, "extra").get("returncode") not in (None, 0)
+            return [normal_message("tool", content, tool_call_id=call, name=names.get(call, ""), is_error=failed)]
+    return []
+
+
+def _call(call: dict[str, Any]) -> Message:
+    function = mapping(call, "function")
+    return tool_call(text(call, "id"), text(function, "name"), function.get("arguments"))
+
+
+def _reasoning(value: dict[str, Any]) -> str:
+    thoughts = [text(block, "thinking") for block in items(value, "thinking_blocks")]
+    return text(value, "reasoning_content") or "\n".join(filter(None, thoughts))
+
+
+def _view(record: Record) -> View:
+    value = record.value
+    if not isinstance(value, dict):
+        return damaged(record)
+    if (shown := shown_together(_messages(value, {}, spoken=False))) is not None:
+        return shown
+    about = mapping(value, "info")
+    told = [text(about, key) for key in ("exit_status", "mini_version", "swe_agent_version")]
+    told.append(text(value, "role") + " " + flat_text(value.get("content")))
+    return View("meta", (Part("text", one_line("run: " + " ".join(filter(None, told)), 200)),))
+
+
+def _fold(log: Sequence[Record]) -> Conversation:
+    names: dict[str, str] = {}
+    spoken = False
+
+    def messages(record: Record) -> list[Message]:
+        nonlocal spoken
+        said = _messages(record.value, names, spoken=spoken)
+        spoken = spoken or any(one["role"] == "assistant" and not one.get("meta") for one in said)
+        return said
+
+    return fold_each(latest(log), messages)
+
+
+SWE_AGENT = Format(
+    name="swe-agent",
+    title="SWE-agent",
+    recognise=_recognise,
+    read=_read,
+    header=_header,
+    learn=_learn,
+    view=_view,
+    fold=_fold,
+    abandoned=none_abandoned,
+    write=_write,
+    outline=bare,
+    growth=_growth,
+    places=(),
+)

@@ -1,0 +1,70 @@
+"""formats: what is declared, and where that is on this machine."""
+
+from pathlib import Path
+
+import pytest
+from gitsession_cli.places import expanded, places
+
+from gitsession import FORMATS
+
+from .conftest import Run
+
+HOME = Path("/home/me")
+
+
+@pytest.mark.parametrize(
+    ("declared", "environment", "expected"),
+    [
+        ("~/.agent/sessions", {}, "/home/me/.agent/sessions"),
+        ("/var/agent", {}, "/var/agent"),
+        ("${A_HOME:-~/.agent}/sessions", {}, "/home/me/.agent/sessions"),
+        ("${A_HOME:-~/.agent}/sessions", {"A_HOME": ""}, "/home/me/.agent/sessions"),
+        ("${A_HOME:-~/.agent}/sessions", {"A_HOME": "/data/a"}, "/data/a/sessions"),
+        ("${A_HOME:-~/.agent}/sessions", {"A_HOME": "~/b"}, "/home/me/b/sessions"),
+        ("${A:-${XDG_DATA_HOME:-~/.local/share}/a}/s", {}, "/home/me/.local/share/a/s"),
+        ("${A:-${XDG_DATA_HOME:-~/.local/share}/a}/s", {"XDG_DATA_HOME": "/d"}, "/d/a/s"),
+        ("${A:-${XDG_DATA_HOME:-~/.local/share}/a}/s", {"A": "/a", "XDG_DATA_HOME": "/d"}, "/a/s"),
+        ("${A_HOME:-~}/.a", {"A_HOME": "/with $x {y}"}, "/with $x {y}/.a"),
+    ],
+)
+def test_a_place_is_where_the_environment_says(declared: str, environment: dict[str, str], expected: str) -> None:
+    assert expanded(declared, environment, HOME) == Path(expected)
+
+
+def test_a_place_in_the_present_directory_is_absolute() -> None:
+    assert expanded("history.md", {}, HOME) == Path.cwd() / "history.md"
+
+
+def test_each_declared_place_can_be_expanded_without_any_environment() -> None:
+    for place in places({}, HOME):
+        assert "$" not in str(place.path)
+        assert place.path.is_relative_to(HOME) or place.path.is_relative_to(Path.cwd())
+
+
+def test_claude_code_is_looked_for_where_it_was_moved() -> None:
+    paths = [place.path for place in places({"CLAUDE_CONFIG_DIR": "/c"}, HOME) if place.format.name == "claude-code"]
+    assert paths == [Path("/c/projects")]
+
+
+def test_all_formats_are_listed(gitsession: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    lines = gitsession("formats").out.splitlines()
+    assert {line.split()[0] for line in lines[1:] if not line.startswith(" ")} == {*FORMATS}
+    (claude,) = (line for line in lines if line.startswith("claude-code"))
+    assert claude.split() == ["claude-code", "Claude", "Code", str(tmp_path / "projects")]
+    (tmp_path / "projects").mkdir()
+    assert " * " in next(line for line in gitsession("formats").out.splitlines() if line.startswith("claude-code"))
+
+
+def test_formats_as_json_have_their_places(gitsession: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    values = {value["name"]: value for value in gitsession("formats", "--json").values}
+    assert [*values] == [*FORMATS]
+    assert values["chat"] == {"name": "chat", "title": "chat messages", "places": []}
+    assert values["claude-code"]["places"] == [
+        {
+            "path": str(tmp_path / "projects"),
+            "exists": False,
+            "declared": "${CLAUDE_CONFIG_DIR:-~/.claude}/projects",
+        }
+    ]

@@ -1,0 +1,120 @@
+"""import without a path: what the agents of this machine left is found, told and imported."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.secrets_made_up import SECRETS
+
+from .conftest import Result, Run
+from .test_import import transcript
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Makes a home directory of its own."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def put(path: Path, *texts: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(transcript(*texts))
+    return path
+
+
+def test_what_is_found_is_told_and_imported(gitsession: Run, home: Path) -> None:
+    path = put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello", "Hi")
+    (path.parent / "s1").mkdir()
+    (path.parent / "s1" / "notes.txt").write_text("no transcript\n")
+    done = gitsession("import")
+    first, second, last = done.out.splitlines()
+    assert first == f"Claude Code: 2 files in {home}/.claude/projects"
+    assert second.split() == ["2", "s1", str(path)]
+    assert last == "1 session, 2 new commits, 1 file skipped"
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_directory_that_a_variable_names_is_searched_instead(
+    gitsession: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(home / ".claude" / "projects" / "x" / "not-this.jsonl", "Hello")
+    put(tmp_path / "moved" / "projects" / "x" / "this.jsonl", "Hello")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
+    gitsession("import")
+    assert [value["id"] for value in gitsession("list", "--json").values] == ["this"]
+
+
+def test_as_json_the_places_come_first(gitsession: Run, home: Path) -> None:
+    path = put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello")
+    place, result = gitsession("import", "--json").values
+    assert place == {"place": f"{home}/.claude/projects", "format": "claude-code", "files": 1}
+    assert (result["path"], result["session"]) == (str(path), "s1")
+
+
+def test_where_nothing_is_left_the_places_are_named(gitsession: Run, home: Path, store_path: Path) -> None:
+    (home / ".claude" / "projects").mkdir(parents=True)
+    done = gitsession("import")
+    assert (done.code, done.out) == (15, "")
+    assert f"{home}/.claude/projects" in done.err
+    assert gitsession("import", "--json").error["error"] == "NothingToImport"
+    assert not store_path.exists()
+
+
+def test_a_secret_that_is_stored_is_told_with_its_place(gitsession: Run, home: Path) -> None:
+    path = put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello", f"key {SECRETS['github-pat']}")
+    done = gitsession("import")
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == "1 session, 2 new commits, 1 secret stored"
+    assert done.err.splitlines() == [
+        f"{path}:2: a secret was stored: github-pat",
+        "1 secret stored: 1 github-pat; `gitsession scan` shows where, --redact leaves them out",
+    ]
+    assert gitsession("import").err == ""
+
+
+def test_redact_leaves_it_out_and_counts_it(gitsession: Run, home: Path) -> None:
+    put(home / ".claude" / "projects" / "x" / "s1.jsonl", f"key {SECRETS['github-pat']}")
+    done = gitsession("import", "--redact")
+    assert done.out.splitlines()[-1] == "1 session, 1 new commit, 1 secret left out"
+    assert done.err == ""
+    assert SECRETS["github-pat"] not in gitsession("export", "s1").out
+    assert "[redacted:github-pat]" in gitsession("show", "s1").out
+    (value,) = gitsession("import", "--json", home / ".claude").values
+    assert (value["redacted"], value["secrets"]) == (True, [])
+
+
+def test_a_scan_shows_where_and_never_what(gitsession: Run, home: Path) -> None:
+    put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello", f"key {SECRETS['github-pat']}")
+    gitsession("import")
+    expected = Result(18, "s1 #1 1: record.message.content[0].text  github-pat\n1 secret found\n", "")
+    assert gitsession("scan") == expected
+    assert gitsession("scan", "s1") == expected
+    assert gitsession("scan", "--json").values == [
+        {
+            "session": "s1",
+            "delta": 1,
+            "commit_id": "u1",
+            "place": "1: record.message.content[0].text",
+            "kind": "github-pat",
+        }
+    ]
+
+
+def test_a_scan_that_finds_nothing_says_so(gitsession: Run, fix_login: str) -> None:
+    assert gitsession("scan") == Result(0, "No secret found\n", "")
+    assert gitsession("scan", "nobody").code == 5
+
+
+def test_importing_again_reads_no_file(gitsession: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitsession.import_cache._RACY_NS", -(10**18))
+    path = put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello")
+    gitsession("import")
+    read: list[Path] = []
+    original = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, *how, **more: read.append(self) or original(self, *how, **more))
+    assert gitsession("import").out.endswith("1 session, 0 new commits\n")
+    assert path not in read

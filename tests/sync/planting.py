@@ -1,0 +1,58 @@
+"""Planting what no client of ours would write into a store that serves."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from gitsession import Store
+from gitsession.repo.codec import Commit, Person, decode_commit, encode_commit
+
+NOBODY = Person("nobody", "user@example.com", 0)
+
+
+def item(mode: str, name: str | bytes, oid: str) -> bytes:
+    raw = name if isinstance(name, bytes) else name.encode()
+    return mode.encode() + b" " + raw + b"\0" + bytes.fromhex(oid)
+
+
+def blob(store: Store, content: bytes = b"x") -> str:
+    return store.repository.objects.write("blob", content)
+
+
+def tree(store: Store, *items: bytes) -> str:
+    return store.repository.objects.write("tree", b"".join(items))
+
+
+def commit_on(store: Store, branch: str, root: str, *, parents: tuple[str, ...] | None = None) -> str:
+    """Moves a branch to a new commit with a root tree, on its present commit or on others, whatever was there."""
+    ref = f"refs/heads/{branch}"
+    old = store.repository.refs.find(ref)
+    above = parents if parents is not None else (old,) if old else ()
+    made = store.repository.objects.write("commit", encode_commit(Commit(root, above, NOBODY, NOBODY, "user: hi\n")))
+    store.repository.refs.compare_and_swap(ref, old, made, reason="test")
+    return made
+
+
+def rewrite_root(store: Store, branch: str, change: Callable[[bytes], bytes]) -> str:
+    """Adds a commit to a branch whose root tree is that of the last one, changed."""
+    tip = store.repository.refs.find(f"refs/heads/{branch}")
+    assert tip is not None
+    commit = decode_commit(store.repository.objects.read(tip, "commit"), tip)
+    return commit_on(store, branch, tree(store, change(store.repository.objects.read(commit.tree, "tree"))))
+
+
+def copy_tip(store: Store, source: str, branch: str) -> None:
+    """Makes a branch at another's commit, as `git branch` does."""
+    tip = store.repository.refs.find(f"refs/heads/{source}")
+    assert tip is not None
+    store.repository.refs.compare_and_swap(f"refs/heads/{branch}", None, tip, reason="test")
+
+
+def rewrite_delta(store: Store, branch: str, change: Callable[[bytes], bytes]) -> str:
+    """Adds a commit to a branch whose last directory of deltas is changed: items as git encodes them."""
+    tip = store.repository.refs.find(f"refs/heads/{branch}")
+    assert tip is not None
+    state = store.reader.state(branch, tip)
+    bottom = tree(store, change(state.tree.bottom))
+    middle = tree(store, state.tree.middle[:-20] + bytes.fromhex(bottom))
+    root = tree(store, replace(state.tree, top=state.tree.top[:-20] + bytes.fromhex(middle)).root)
+    return commit_on(store, branch, root)

@@ -1,0 +1,101 @@
+"""Sessions in a file."""
+
+from pathlib import Path
+
+import pytest
+
+from gitsession import (
+    Diverged,
+    InvalidRemote,
+    SessionNotFound,
+    Store,
+    SyncRefused,
+    import_bundle,
+    is_bundle,
+    verify,
+    write_bundle,
+)
+from tests.conftest import Git
+
+from .conftest import said, say
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Store:
+    return Store.init(tmp_path / "there.git", durable=False)
+
+
+def test_a_bundle_takes_sessions_to_a_machine_without_a_network(store: Store, there: Store, tmp_path: Path) -> None:
+    say(store, "s", "one", "two")
+    say(store, "t", "one")
+    path = tmp_path / "laptop.bundle"
+    assert write_bundle(store, path) == ["s", "t"]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert is_bundle(path)
+    assert [(one.session, one.status) for one in import_bundle(there, path)] == [("s", "new"), ("t", "new")]
+    assert said(there, "s") == ["one", "two"]
+    assert import_bundle(there, path) == []
+    assert [*verify(there)] == []
+    assert [entry.name for entry in (there.path / "objects" / "pack").glob("*.keep")] == []
+
+
+def test_a_bundle_of_a_session_that_went_on_here_is_the_other_side(store: Store, there: Store, tmp_path: Path) -> None:
+    say(store, "s", "one")
+    say(store, "t", "one")
+    path = tmp_path / "laptop.bundle"
+    write_bundle(store, path, ["s"])
+    import_bundle(there, path)
+    say(there, "s", "two there")
+    say(store, "s", "two here")
+    write_bundle(store, path, ["*"])
+    with pytest.raises(Diverged):
+        import_bundle(there, path)
+    assert said(there, "s") == ["one", "two there"]
+    assert said(there, "s@laptop") == ["one", "two here"]
+    assert said(there, "t") == ["one"]
+
+
+def test_a_bundle_of_plain_git_that_builds_on_what_is_here_is_taken(
+    store: Store, there: Store, tmp_path: Path, git: Git
+) -> None:
+    say(store, "s", "one")
+    write_bundle(store, tmp_path / "a.bundle")
+    import_bundle(there, tmp_path / "a.bundle")
+    say(store, "s", "two")
+    git("-C", store.path, "bundle", "create", "--quiet", tmp_path / "b.bundle", "s~1..s")
+    assert [(one.session, one.status) for one in import_bundle(there, tmp_path / "b.bundle")] == [("s", "moved")]
+    other = Store.init(tmp_path / "other.git", durable=False)
+    with pytest.raises(InvalidRemote):
+        import_bundle(other, tmp_path / "b.bundle")
+    assert [*other.other_sides()] == []
+
+
+def test_a_bundle_that_took_back_what_an_earlier_one_had_is_refused(
+    store: Store, there: Store, tmp_path: Path, git: Git
+) -> None:
+    say(store, "s", "one", "two")
+    write_bundle(store, tmp_path / "a.bundle")
+    import_bundle(there, tmp_path / "a.bundle")
+    git("-C", store.path, "update-ref", "refs/heads/s", "s~1")
+    say(store, "s", "another two")
+    write_bundle(store, tmp_path / "a.bundle")
+    with pytest.raises(SyncRefused, match="no longer holds"):
+        import_bundle(there, tmp_path / "a.bundle")
+    assert said(there, "s") == ["one", "two"]
+
+
+@pytest.mark.parametrize("cut", [0, 10, 30, 100, -30, -1])
+def test_a_bundle_that_was_cut_short_changes_nothing(store: Store, there: Store, tmp_path: Path, cut: int) -> None:
+    say(store, "s", "one")
+    write_bundle(store, tmp_path / "a.bundle")
+    (tmp_path / "a.bundle").write_bytes((tmp_path / "a.bundle").read_bytes()[:cut])
+    with pytest.raises(InvalidRemote):
+        import_bundle(there, tmp_path / "a.bundle")
+    assert (there.list(), [*there.other_sides()]) == ([], [])
+
+
+def test_nothing_to_write_is_no_bundle(store: Store, tmp_path: Path) -> None:
+    for sessions in (None, ["nobody"], ["no-*"]):
+        with pytest.raises(SessionNotFound):
+            write_bundle(store, tmp_path / "a.bundle", sessions)
+    assert [path.name for path in tmp_path.iterdir()] == ["store.git"]

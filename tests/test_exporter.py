@@ -1,0 +1,238 @@
+"""Giving sessions back to their agents: what is verbatim, what is forked, what is composed; and where it is put."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from claude_agent_sdk import get_session_messages, list_sessions
+
+from gitsession import (
+    RESUMABLE,
+    ImportResult,
+    MessageEntry,
+    Store,
+    TranscriptExists,
+    export_transcript,
+    import_transcripts,
+    install_transcript,
+    new_commit,
+)
+from gitsession.layout import HEADS, branch_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+SIMPLE = FIXTURES / "claude-code" / "simple.jsonl"
+IMPORTED = [
+    path for name in RESUMABLE for path in sorted((FIXTURES / name).glob("*.jsonl")) if "oddities" not in path.name
+]
+NATIVE: list[dict[str, Any]] = [
+    {"role": "user", "content": "Why does the login fail?"},
+    {
+        "role": "assistant",
+        "content": "Let me look.",
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "shell", "arguments": '{"cmd":"ls"}'}}],
+        "model": "m",
+    },
+    {"role": "tool", "content": "login.py", "tool_call_id": "c1", "name": "shell"},
+    {"role": "assistant", "content": "The token has expired.", "model": "m"},
+]
+
+
+def take(store: Store, path: Path) -> str:
+    (result,) = import_transcripts(store, [path])
+    assert isinstance(result, ImportResult)
+    assert result.problems == ()
+    return result.session
+
+
+def content(store: Store, session: str, name: str, **how: Any) -> bytes:
+    return b"".join(export_transcript(store, session, name, **how).lines)
+
+
+def again(tmp_path: Path, store: Store, session: str, name: str, **how: Any) -> Sequence[Any]:
+    """Exports a session, imports it into another store, and returns its messages there."""
+    made = export_transcript(store, session, name, **how)
+    path = tmp_path / "again" / made.path
+    assert install_transcript(made, path)
+    other = Store.init(tmp_path / f"other-{len(list(tmp_path.iterdir()))}.git", durable=False)
+    return other.messages(take(other, path))
+
+
+@pytest.fixture
+def native(store: Store) -> str:
+    """Makes a session of messages that no agent wrote, and returns its id."""
+    store.bind("fix-login").commit(new_commit(None, NATIVE))
+    return "fix-login"
+
+
+@pytest.mark.parametrize("path", IMPORTED, ids=lambda path: f"{path.parent.name}/{path.stem[:30]}")
+def test_an_imported_session_is_given_back_byte_for_byte(store: Store, path: Path) -> None:
+    session = take(store, path)
+    made = export_transcript(store, session, path.parent.name)
+    assert made.whole
+    assert b"".join(made.lines) == path.read_bytes()
+    assert content(store, session, path.parent.name, at="~0") == path.read_bytes()
+
+
+@pytest.mark.parametrize("path", IMPORTED, ids=lambda path: f"{path.parent.name}/{path.stem[:30]}")
+def test_an_earlier_revision_is_a_fork_with_the_same_conversation(store: Store, tmp_path: Path, path: Path) -> None:
+    session = take(store, path)
+    made = export_transcript(store, session, path.parent.name, at="~1")
+    assert not made.whole
+    assert session not in made.path.name
+    assert again(tmp_path, store, session, path.parent.name, at="~1") == store.messages(session, at="~1")
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
+def test_a_fork_goes_on_with_what_was_added(store: Store, tmp_path: Path, name: str) -> None:
+    session = take(store, max((FIXTURES / name).glob("*.jsonl")))
+    fork = store.fork(session, "a-fork")
+    added = {"role": "user", "content": "And now?"}
+    store.append(fork, MessageEntry(added, id="e1", timestamp="2026-03-04T09:00:00Z"))
+    expected = [*store.messages(session), added]
+    assert again(tmp_path, store, fork, name) == expected
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
+def test_native_messages_become_the_agents_records(store: Store, tmp_path: Path, native: str, name: str) -> None:
+    assert again(tmp_path, store, native, name) == NATIVE
+
+
+def test_a_session_changes_its_agent(store: Store, tmp_path: Path) -> None:
+    session = take(store, next((FIXTURES / "pi").glob("2026-*.jsonl")))
+    bare = [{key: value for key, value in one.items() if key != "reasoning"} for one in store.messages(session)]
+    assert again(tmp_path, store, session, "claude-code") == bare
+    assert again(tmp_path, store, session, "codex") == store.messages(session)
+
+
+def test_a_branch_of_a_session_is_no_whole_session(store: Store) -> None:
+    (result,) = import_transcripts(store, [FIXTURES / "claude-code" / "rewind.jsonl"])
+    assert isinstance(result, ImportResult)
+    made = export_transcript(store, result.abandoned[0], "claude-code")
+    assert not made.whole
+    assert not export_transcript(store, store.fork(result.session), "claude-code").whole
+
+
+def test_the_same_export_is_the_same_bytes_in_any_store(tmp_path: Path) -> None:
+    made = []
+    for name in ("a", "b"):
+        store = Store.init(tmp_path / name, durable=False)
+        session = take(store, SIMPLE)
+        made.append([(content(store, session, one, at="#3"), one) for one in RESUMABLE])
+    assert made[0] == made[1]
+
+
+def test_a_fork_of_each_state_has_ids_of_its_own(store: Store) -> None:
+    session = take(store, SIMPLE)
+    made = [export_transcript(store, session, "claude-code", at=at).path for at in ("#2", "#3")]
+    made.append(export_transcript(store, store.fork(session, "f", at="#3"), "claude-code").path)
+    assert len(set(made)) == 3
+
+
+def test_a_session_goes_on_in_its_directory_or_in_the_one_that_is_given(store: Store, native: str) -> None:
+    assert export_transcript(store, take(store, SIMPLE), "claude-code", cwd="/x").cwd == "/home/dev/project"
+    assert export_transcript(store, native, "claude-code", cwd="/x").cwd == "/x"
+    assert json.loads(content(store, native, "claude-code", cwd="/x").splitlines()[0])["cwd"] == "/x"
+
+
+@pytest.mark.parametrize("name", ["chat", "unheard-of"])
+def test_a_format_without_an_agent_that_resumes_is_refused(store: Store, native: str, name: str) -> None:
+    with pytest.raises(KeyError, match=name):
+        export_transcript(store, native, name)
+
+
+def test_an_abandoned_branch_made_with_git_is_a_fork(store: Store, git: Any) -> None:
+    session = take(store, SIMPLE)
+    git("branch", "try-2", branch_of(session), cwd=store.path)
+    assert not export_transcript(store, HEADS + "try-2", "claude-code").whole
+
+
+class TestInstall:
+    def test_writes_a_private_file_and_its_directories(self, store: Store, native: str, tmp_path: Path) -> None:
+        made = export_transcript(store, native, "claude-code")
+        path = tmp_path / "a" / "b" / made.path.name
+        assert install_transcript(made, path)
+        assert path.read_bytes() == content(store, native, "claude-code")
+        assert path.stat().st_mode & 0o777 == 0o600
+
+    def test_does_nothing_where_the_same_is_there(self, store: Store, tmp_path: Path) -> None:
+        session = take(store, SIMPLE)
+        path = tmp_path / "s.jsonl"
+        path.write_bytes(SIMPLE.read_bytes())
+        before = path.stat()
+        assert not install_transcript(export_transcript(store, session, "claude-code"), path)
+        assert path.stat() == before
+
+    @pytest.mark.parametrize("there", [b"", b"other", SIMPLE.read_bytes() + b"{}\n", SIMPLE.read_bytes()[:-1]])
+    def test_never_writes_over_another_file(self, store: Store, tmp_path: Path, there: bytes) -> None:
+        made = export_transcript(store, take(store, SIMPLE), "claude-code")
+        path = tmp_path / "s.jsonl"
+        path.write_bytes(there)
+        with pytest.raises(TranscriptExists) as raised:
+            install_transcript(made, path)
+        assert (raised.value.path, raised.value.size) == (str(path), len(there))
+        assert path.read_bytes() == there
+
+    def test_never_writes_over_anything_else(self, store: Store, native: str, tmp_path: Path) -> None:
+        made = export_transcript(store, native, "pi")
+        path = tmp_path / "s.jsonl"
+        path.symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(TranscriptExists, match="something else"):
+            install_transcript(made, path)
+        assert not (tmp_path / "elsewhere").exists()
+        with pytest.raises(TranscriptExists):
+            install_transcript(made, tmp_path)
+
+
+class TestClaudeAgentSdk:
+    """Claude Code's own SDK reads what was exported."""
+
+    @pytest.fixture
+    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        home = tmp_path / "claude"
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(home))
+        return home
+
+    @staticmethod
+    def install(store: Store, home: Path, session: str, **how: Any) -> str:
+        made = export_transcript(store, session, "claude-code", **how)
+        install_transcript(made, home / made.path)
+        return made.path.stem
+
+    def test_lists_a_composed_session(self, store: Store, home: Path, native: str, tmp_path: Path) -> None:
+        session = self.install(store, home, native, cwd=str(tmp_path))
+        (found,) = list_sessions(directory=str(tmp_path))
+        assert (found.session_id, found.first_prompt) == (session, NATIVE[0]["content"])
+        assert found.cwd == str(tmp_path)
+
+    def test_reads_a_composed_session(self, store: Store, home: Path, native: str) -> None:
+        found = get_session_messages(self.install(store, home, native))
+        assert [one.type for one in found] == ["user", "assistant", "user", "assistant"]
+        assert found[1].message["content"][1]["name"] == "shell"
+        assert found[2].message["content"][0]["tool_use_id"] == "c1"
+
+    @pytest.mark.parametrize("name", ["simple", "tools", "rewind", "compaction", "resumed", "images"])
+    def test_reads_a_fork_as_it_reads_its_origin(self, store: Store, home: Path, name: str) -> None:
+        session = take(store, FIXTURES / "claude-code" / f"{name}.jsonl")
+        source = home / "projects" / "p" / "11111111-2222-4333-8444-555555555555.jsonl"
+        source.parent.mkdir(parents=True)
+        source.write_bytes(content(store, session, "claude-code"))
+        forked = self.install(store, home, store.fork(session))
+        expected = [(one.type, one.message) for one in get_session_messages(source.stem)]
+        assert expected
+        assert [(one.type, one.message) for one in get_session_messages(forked)] == expected
+
+    def test_reads_an_earlier_revision_and_what_was_added(self, store: Store, home: Path) -> None:
+        fork = store.fork(take(store, FIXTURES / "claude-code" / "rewind.jsonl"), "f", at="#3", title="A walk")
+        store.append(fork, MessageEntry({"role": "user", "content": "And now?"}, timestamp="2026-03-04T09:00:00Z"))
+        session = self.install(store, home, fork)
+        found = get_session_messages(session)
+        assert found[-1].message["content"] == "And now?"
+        assert len(found) == len(store.messages(fork))
+        assert [one.custom_title for one in list_sessions()] == ["A walk (fork)"]
+
+    def test_finds_a_session_of_a_very_long_directory(self, store: Store, home: Path, native: str) -> None:
+        cwd = "/home/dev/" + "a-long-name/" * 20
+        self.install(store, home, native, cwd=cwd)
+        assert len(list_sessions(directory=cwd)) == 1

@@ -1,0 +1,148 @@
+"""Imports and secrets: what is told, what --redact leaves, and how a redacted session grows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitsession import FoundSecret, ImportResult, Store, StoredSecret, import_transcripts, new_commit, scan
+
+from .conftest import Git
+from .secrets_made_up import SECRETS, written
+
+TOKEN = SECRETS["github-pat"]
+MARK = "[redacted:github-pat]"
+
+
+def line(number: int, text: str) -> str:
+    return json.dumps(
+        {
+            "type": "user",
+            "uuid": f"u{number}",
+            "parentUuid": f"u{number - 1}" if number else None,
+            "sessionId": "s",
+            "timestamp": f"2025-01-01T00:00:0{number}Z",
+            "message": {"role": "user", "content": text},
+        }
+    )
+
+
+def put(path: Path, *texts: str) -> Path:
+    path.write_text("".join(line(number, text) + "\n" for number, text in enumerate(texts)))
+    return path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return put(tmp_path / "s.jsonl", f"Use\n{TOKEN}", "Hello")
+
+
+def take(store: Store, path: Path, **how: Any) -> ImportResult:
+    (result,) = import_transcripts(store, [path], **how)
+    assert isinstance(result, ImportResult)
+    return result
+
+
+def everything(store: Store, git: Git) -> str:
+    """Returns all that the store holds: blobs, commits, and the trees' names."""
+    oids = git("-C", store.path, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
+    return "".join(
+        git("-C", store.path, "cat-file", "-p", oid)
+        for oid, kind in (row.split() for row in oids.splitlines())
+        if kind != "tree"
+    )
+
+
+def test_an_import_tells_the_secrets_of_what_is_new_once(store: Store, path: Path) -> None:
+    assert take(store, path).secrets == (FoundSecret(1, "github-pat"),)
+    assert take(store, path).secrets == ()
+    put(path, f"Use\n{TOKEN}", "Hello", f"and {SECRETS['jwt']}")
+    assert take(store, path).secrets == (FoundSecret(3, "jwt"),)
+
+
+def test_a_redacted_import_holds_no_secret_anywhere(store: Store, path: Path, git: Git) -> None:
+    result = take(store, path, redact=True)
+    assert (result.redacted, result.secrets) == (True, (FoundSecret(1, "github-pat"),))
+    held = everything(store, git)
+    assert TOKEN not in held
+    assert MARK in held
+    assert [message["content"] for message in store.messages("s")] == [f"Use\n{MARK}", "Hello"]
+    assert store.info("s").title == f"Use {MARK}"
+    assert b"".join(store.original("s")).decode() == path.read_text().replace(TOKEN, MARK)
+
+
+def test_a_redacted_session_says_so_in_its_header(store: Store, path: Path, git: Git) -> None:
+    take(store, path, redact=True)
+    assert json.loads(git("-C", store.path, "show", "s:session.json"))["meta"]["redacted"] == 1
+    assert json.loads(git("-C", store.path, "show", "s~1:session.json"))["meta"]["redacted"] == 1
+
+
+def test_a_redacted_session_stays_one_also_where_nobody_asks(store: Store, path: Path, git: Git) -> None:
+    take(store, path, redact=True)
+    put(path, f"Use\n{TOKEN}", "Hello", f"and {written('credentials-in-url')}")
+    result = take(store, path)
+    assert (result.session, result.new_commits, result.redacted) == ("s", 1, True)
+    assert SECRETS["credentials-in-url"] not in everything(store, git)
+
+
+def test_redacting_is_the_same_everywhere_and_however_it_grew(tmp_path: Path, path: Path, git: Git) -> None:
+    oids = []
+    for texts in (2, 1):
+        store = Store.init(tmp_path / f"{texts}.git", durable=False)
+        whole = path.read_text()
+        path.write_text("".join(whole.splitlines(keepends=True)[:texts]))
+        take(store, path, redact=True)
+        path.write_text(whole)
+        take(store, path, redact=True)
+        oids.append(git("-C", store.path, "rev-parse", "s"))
+    assert oids[0] == oids[1]
+
+
+def test_a_file_without_secrets_goes_on_with_the_same_session(store: Store, path: Path) -> None:
+    put(path, "Hello")
+    take(store, path)
+    put(path, "Hello", TOKEN)
+    result = take(store, path, redact=True)
+    assert (result.session, result.new_commits) == ("s", 1)
+    assert store.info("s").meta.extra["redacted"] == 1
+
+
+def test_redacting_what_was_stored_makes_a_session_beside_it(store: Store, path: Path) -> None:
+    take(store, path)
+    result = take(store, path, redact=True)
+    assert (result.session, result.rewritten_from) == ("s.u0", "s")
+    # From then on the file goes on there, whoever imports it.
+    put(path, f"Use\n{TOKEN}", "Hello", TOKEN)
+    again = take(store, path)
+    assert (again.session, again.new_commits, again.redacted) == ("s.u0", 1, True)
+
+
+def test_records_that_are_no_json_are_redacted_too(store: Store, path: Path, git: Git) -> None:
+    path.write_text(path.read_text() + "{broken " + TOKEN + "\n")
+    take(store, path, redact=True)
+    assert TOKEN not in everything(store, git)
+
+
+def test_a_scan_tells_the_place_and_not_the_secret(store: Store, path: Path) -> None:
+    take(store, path)
+    (found,) = scan(store)
+    assert found == StoredSecret("s", 0, "u0", "1: record.message.content", "github-pat")
+    assert TOKEN not in repr(found)
+
+
+def test_a_scan_looks_at_messages_of_all_kinds_and_tells_shared_ones_once(store: Store) -> None:
+    said = {
+        "role": "user",
+        "content": [{"type": "text", "text": "-"}, {"type": "text", "text": written("private-key")}],
+    }
+    first = new_commit(None, [{"role": "user", "content": "Hi"}, said])
+    store.bind("a").commit(first)
+    store.fork("a", "b")
+    assert [*scan(store)] == [StoredSecret("a", 0, first.id, "2: message.content[1].text", "private-key")]
+    assert [*scan(store, ["b"])] == [StoredSecret("b", 0, first.id, "2: message.content[1].text", "private-key")]
+
+
+def test_a_scan_of_a_redacted_session_finds_nothing(store: Store, path: Path) -> None:
+    take(store, path, redact=True)
+    assert [*scan(store)] == []

@@ -1,0 +1,161 @@
+"""Finding secrets, and taking them out of records that stay valid JSON."""
+
+import json
+import re
+from hashlib import sha256
+from itertools import pairwise, product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitsession import secret_rules
+from gitsession.secret_rules import PHRASES, TOKENS
+from gitsession.secret_scan import find_secrets, redacted
+
+from .secrets_made_up import ALNUM, AROUND, SECRETS, made, private_key, written
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+
+# The digest of the rules under each number. What a redacted import stores depends on them, so they never change.
+GOLDEN = {1: "068d3c1918e50b99"}
+
+
+def kinds(text: str | bytes) -> list[str]:
+    return [secret.kind for secret in find_secrets(text.encode() if isinstance(text, str) else text)]
+
+
+def clean(text: str) -> str:
+    return redacted(text.encode(), find_secrets(text.encode())).decode()
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("", ""), ("token ", " is it"), ("KEY=", "\n"), ('"', '"'), ("'", "',"), ("(", ")"), ("\n", "\n"), ("/", " ")],
+)
+def test_a_secret_is_found_wherever_a_word_can_stand(kind: str, before: str, after: str) -> None:
+    text = before + written(kind) + after
+    expected = text.replace(SECRETS[kind], f"[redacted:{kind}]")
+    assert (kinds(text), clean(text)) == ([kind], expected)
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_a_secret_in_json_is_taken_out_and_the_json_stays_valid(kind: str) -> None:
+    arounds = ["{}", "a\n{}\nb", "\t{}\t", "\r\n{}", '"{}"', "<{}>", "é{}é", "\\{}"]
+    for around, ascii_only, times in product(arounds, [True, False], [1, 2]):
+        said = around.format(written(kind))
+        text = said
+        for _ in range(times):  # a tool's output is often JSON in a string of JSON
+            text = json.dumps({"say": text, "n": 1}, ensure_ascii=ascii_only)
+        value = clean(text)
+        for _ in range(times):
+            value = json.loads(value)["say"]
+        assert kinds(text) == [kind]
+        assert value == said.replace(SECRETS[kind], f"[redacted:{kind}]")
+
+
+def test_what_was_taken_out_is_not_found_again() -> None:
+    for kind in SECRETS:
+        once = clean(json.dumps(written(kind)))
+        assert (clean(once), kinds(once)) == (once, [])
+
+
+def test_several_secrets_are_told_in_their_order() -> None:
+    text = " ".join(map(written, SECRETS))
+    assert kinds(text) == [*SECRETS]
+    assert not any(secret in clean(text) for secret in SECRETS.values())
+
+
+def test_a_key_without_its_end_is_taken_out_as_far_as_it_goes() -> None:
+    cut = private_key().partition("-----END")[0]
+    assert clean(cut + "\nand so on").startswith("-----BEGIN RSA PRIVATE" + " KEY-----[redacted:private-key]")
+    assert clean(cut + "\nand so on").endswith("and so on")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the first line is -----BEGIN RSA PRIVATE KEY----- and the last one ends it, as you will find in the manual",
+        "grep -r 'BEGIN PRIVATE" + " KEY' .",
+        made("AK", "IA", ("X", 16)),
+        made("AK", "IA", "IOSFODNN7", "EXAMPLE"),
+        made("gh", "p_", ("x", 36)),
+        made("gh", "p_", (ALNUM, 35)),
+        made("gh", "p_", (ALNUM, 37)),
+        made("x", "gh", "p_", (ALNUM, 36)),
+        made("sk-", (ALNUM, 20)),
+        "https://example.com:8080/path@2x.png",
+        "https://user@example.com/",
+        "cvs://:pserver:anoncvs@example.com:/cvs",
+        "postgres://postgres:postgres@localhost/app",
+        "postgres://user:password@localhost/app",
+        "https://${USER}:${TOKEN}@example.com/",
+        "https://<user>:<password>@example.com/",
+        "https://%s:%s@example.com/",
+        "git clone https://x-access-token:$GITHUB_TOKEN@github.com/a/b",
+        "3f786850-e387-550f-8e2a-ab4d6e5f8b9a toolu_01A09q90qw90lq917835lq9 msg_01XFDUDYJgAACzvnptvVoYEL req_011CSHoE",
+        "eyJhbGciOi.eyJzdWIi.x",
+        "data:image/png;base64," + made((ALNUM + "+/", 6000)),
+    ],
+)
+def test_what_only_looks_like_one_is_left_alone(text: str) -> None:
+    assert (kinds(text), kinds(json.dumps(text))) == ([], [])
+
+
+def test_nothing_is_found_in_the_fixtures_or_in_the_code() -> None:
+    root = FIXTURES.parent
+    paths = (*FIXTURES.rglob("*"), *root.glob("gitsession/**/*.py"), *root.glob("cli/**/*.py"))
+    assert [(path, kinds(path.read_bytes())) for path in paths if path.is_file() and kinds(path.read_bytes())] == []
+
+
+def test_a_secret_beside_much_data_is_found() -> None:
+    data = made((ALNUM + "+/", 8000))
+    assert kinds(f"{data} {written('github-pat')} {data}") == ["github-pat"]
+
+
+@given(st.binary(max_size=300), st.sampled_from([*SECRETS]), st.binary(max_size=300))
+def test_bytes_around_it_break_nothing(before: bytes, kind: str, after: bytes) -> None:
+    text = before + b" " + written(kind).encode() + b" " + after
+    found = find_secrets(text)
+    assert all(a.end <= b.start for a, b in pairwise(found))
+    assert SECRETS[kind].encode() not in redacted(text, found)
+
+
+def test_looking_takes_time_in_proportion_to_the_text() -> None:
+    # Each would take minutes if a pattern tried its parts again and again.
+    for text in (
+        "-----BEGIN PRIVATE" + " KEY-----" + " a" * 200_000,
+        "://" * 100_000,
+        "://a:" * 100_000,
+        "eyJ" * 100_000,
+        "secret_access_key" + " " * 100_000,
+        "-" * 300_000,
+        "ghp_" * 100_000,
+        "-----BEGIN" * 50_000 + " PRIVATE" + " KEY",
+    ):
+        assert kinds(text) == []
+
+
+def test_the_rules_of_a_number_never_change() -> None:
+    digest = sha256(repr((TOKENS, PHRASES, sorted(secret_rules.NO_PASSWORDS))).encode()).hexdigest()[:16]
+    assert digest == GOLDEN[secret_rules.VERSION]
+
+
+@pytest.mark.parametrize("pattern", [pattern for _, pattern in TOKENS])
+def test_a_token_is_long_enough_to_be_looked_at(pattern: str) -> None:
+    # The search looks at rows of 20; that a token has such a row is seen by making some.
+    sample = st.from_regex(re.compile(pattern.removeprefix("(?<=[0-9]{8}:)"), re.ASCII), fullmatch=True)
+
+    @given(sample)
+    def check(token: str) -> None:
+        assert max(map(len, re.findall("[A-Za-z0-9_.-]+", token))) >= 20
+
+    check()
+
+
+def test_each_kind_is_named_as_one_word() -> None:
+    for kind in {kind for kind, *_ in (*TOKENS, *PHRASES)}:
+        assert re.fullmatch(r"[a-z0-9-]+", kind)
+    assert {*AROUND} <= {*SECRETS}

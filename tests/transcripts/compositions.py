@@ -1,0 +1,106 @@
+"""Transcripts composed for an agent, and read again: what tests compare."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from transcript_files import format_of, read, records_of
+
+from gitsession.model import CompactionEntry, Message, MessageEntry, SessionMeta
+from gitsession.record_ids import RecordIds
+from gitsession.transcripts import FORMATS, Format, Record
+from gitsession.transcripts.base import Composed, Draft
+from gitsession.transcripts.shapes import normal_messages
+
+ID = "6f9d6c2e-54a5-5f4f-9a39-2f5a9a0c9d11"
+RESUMABLE = [one for one in FORMATS.values() if one.compose is not None]
+
+Entries = Sequence[MessageEntry | CompactionEntry]
+
+
+def stored(path: Path) -> list[Record]:
+    """Returns the records of a fixture, each with the id of its commit."""
+    ids = RecordIds()
+    return [replace(one, id=ids.take(place, one)) for place, one in enumerate(records_of(path)) if not one.unfinished]
+
+
+def draft(one: Format, records: Sequence[Record] = (), entries: Entries = (), **fields: Any) -> Draft:
+    meta = SessionMeta("s", created_at="2026-03-02T09:00:00Z", agent=one.name, **fields)
+    return Draft(meta, ID, "/home/dev/project", records, entries)
+
+
+def composed(one: Format, records: Sequence[Record] = (), entries: Entries = (), **fields: Any) -> Composed:
+    assert one.compose is not None
+    return one.compose(draft(one, records, entries, **fields))
+
+
+def lines(one: Format, records: Sequence[Record] = (), entries: Entries = (), **fields: Any) -> list[Any]:
+    """Returns the records of a composed transcript as values."""
+    return [json.loads(line) for line in composed(one, records, entries, **fields).lines]
+
+
+def again(one: Format, records: Sequence[Record] = (), entries: Entries = ()) -> Entries:
+    """Returns the conversation of a composed transcript."""
+    content = b"".join(composed(one, records, entries).lines)
+    found = read(one, content)
+    assert [record.problem for record in found if record.problem] == []
+    return one.fold(found)
+
+
+def compose_all(path: Path, one: Format, end: int) -> tuple[Entries, Entries]:
+    """Composes the beginning of a fixture for an agent.
+
+    Returns:
+        Its conversation, and that of what was composed.
+    """
+    own, records = format_of(path), stored(path)[:end]
+    entries = own.fold(records)
+    same = own is one
+    return entries, again(one, records if same else (), () if same else entries)
+
+
+def comparable(entries: Iterable[MessageEntry | CompactionEntry], one: Format, source: Format) -> list[Any]:
+    """Returns what a conversation has in common with the same one, composed for an agent.
+
+    Left out is what the agent has no place for: another model's thoughts, and notices of another agent (both in Claude
+    Code's own sessions stay), prompts of the system (which become context), and how the arguments of a call are
+    written.
+    """
+    found: list[Any] = []
+    for entry in entries:
+        if isinstance(entry, CompactionEntry):
+            found.append(entry.summary)
+            continue
+        for message in normal_messages(entry.message):
+            if source is not one and one.name != "claude-code" and message["role"] == "assistant" and "meta" in message:
+                continue
+            shown = _comparable(message, one, forked=source is one)
+            if shown.keys() - {"role", "model", "meta"}:
+                found.append(shown)
+    return found
+
+
+def _comparable(message: Message, one: Format, *, forked: bool) -> Message:
+    shown = dict(message)
+    shown.pop("name", None)
+    if forked:
+        return shown
+    if one.name == "claude-code":
+        shown.pop("reasoning", None)
+    if one.name != "codex" and shown["role"] == "system":
+        shown |= {"role": "user", "meta": True}
+    if "tool_calls" in shown and one.name != "codex":
+        shown["tool_calls"] = [_call(call) for call in shown["tool_calls"]]
+    return shown
+
+
+def _call(call: Message) -> Any:
+    written = call["function"]["arguments"]
+    try:
+        value = json.loads(written)
+    except ValueError:
+        value = None
+    value = value if isinstance(value, dict) else {"input": written}
+    return call["id"], call["function"]["name"], value

@@ -1,0 +1,122 @@
+"""What holds for every transcript that is composed for an agent to resume."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from compositions import ID, RESUMABLE, comparable, compose_all, composed, stored
+from hypothesis import given
+from hypothesis import strategies as st
+from test_formats import damaged
+from transcript_files import TRANSCRIPTS, format_of, name_of, read
+
+from gitsession.errors import SessionError
+from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.transcripts import FORMATS, Format, recognise
+from gitsession.transcripts.composing import derived_uuid, milliseconds, since_epoch
+
+FROM_AGENTS = [path for path in TRANSCRIPTS if not name_of(path).startswith("chat/")]
+every_transcript = pytest.mark.parametrize("path", FROM_AGENTS, ids=name_of)
+every_agent = pytest.mark.parametrize("one", RESUMABLE, ids=[one.name for one in RESUMABLE])
+
+
+@every_transcript
+@every_agent
+def test_what_is_composed_has_the_same_conversation(path: Path, one: Format) -> None:
+    count = len(stored(path))
+    for end in {count, count // 2, 2 * count // 3}:
+        before, after = compose_all(path, one, end)
+        assert comparable(after, one, format_of(path)) == comparable(before, one, format_of(path))
+
+
+@every_transcript
+@every_agent
+def test_the_same_draft_gives_the_same_bytes_in_one_format(path: Path, one: Format) -> None:
+    own, records = format_of(path), stored(path)
+    entries = own.fold(records)
+    arguments = (records, ()) if own is one else ((), entries)
+    first, second = composed(one, *arguments), composed(one, *arguments)
+    content = b"".join(first.lines)
+    assert content == b"".join(second.lines)
+    assert first.path == second.path
+    assert recognise(content, first.path.name) is one or not (content or entries)
+
+
+@every_agent
+def test_what_was_added_follows_what_was_forked(one: Format) -> None:
+    added = [
+        MessageEntry({"role": "user", "content": "And now?"}, id="e1", timestamp="2026-03-03T09:00:00Z"),
+        MessageEntry({"role": "assistant", "content": "Done."}, id="e2", timestamp="2026-03-03T09:00:01Z"),
+    ]
+    for path in (path for path in FROM_AGENTS if format_of(path) is one):
+        records = stored(path)
+        found = read(one, b"".join(composed(one, records, added).lines))
+        said = comparable(one.fold(found), one, one)
+        before = comparable(one.fold(records), one, one)
+        assert said == [*before, added[0].message, added[1].message], path
+
+
+@every_agent
+def test_a_compaction_that_was_added_keeps_what_it_kept(one: Format) -> None:
+    entries = [
+        MessageEntry({"role": "user", "content": f"{number}"}, id=f"e{number}", timestamp="2026-03-03T09:00:00Z")
+        for number in range(4)
+    ]
+    compaction = CompactionEntry("so far", "e2", 99, id="c", timestamp="2026-03-03T09:00:02Z")
+    found = one.fold(read(one, b"".join(composed(one, (), [*entries, compaction, entries[0]]).lines)))
+    assert [entry.summary for entry in found if isinstance(entry, CompactionEntry)] == ["so far"]
+    kept = next(entry.first_kept_id for entry in found if isinstance(entry, CompactionEntry))
+    (first,) = [entry.message["content"] for entry in found if isinstance(entry, MessageEntry) and entry.id == kept]
+    # Codex writes what it keeps into the compaction itself.
+    assert first == ("0" if one.name == "codex" else "2")
+
+
+@every_agent
+def test_a_session_without_anything_is_composed_too(one: Format) -> None:
+    found = composed(one)
+    assert ID in str(found.path)
+    assert all(json.loads(line) for line in found.lines)
+
+
+@every_agent
+def test_an_entry_without_a_time_has_that_of_what_came_before(one: Format) -> None:
+    entries = [
+        MessageEntry({"role": "user", "content": "a"}, id="e1", timestamp="2026-03-03T09:00:00+01:00"),
+        MessageEntry({"role": "user", "content": "b"}, id="e2", timestamp=""),
+    ]
+    found = one.fold(read(one, b"".join(composed(one, (), entries).lines)))
+    assert [entry.timestamp for entry in found] == ["2026-03-03T08:00:00.000Z"] * 2
+
+
+@given(damaged(), st.sampled_from(RESUMABLE))
+def test_no_damage_stops_an_export_but_with_an_error_of_ours(case: tuple[str, bytes], one: Format) -> None:
+    name, content = case
+    own = FORMATS[name]
+    records = [replace(record, id=f"r{place}") for place, record in enumerate(read(own, content))]
+    same = own is one
+    made = composed(one, records if same else (), () if same else own.fold(records))
+    try:
+        written = b"".join(made.lines)
+    except SessionError:
+        return
+    assert [record.problem for record in read(one, written) if record.problem] == []
+
+
+@pytest.mark.parametrize(
+    ("stamp", "expected", "number"),
+    [
+        ("2026-03-02T09:00:00Z", "2026-03-02T09:00:00.000Z", 1772442000000),
+        ("2026-03-02T09:00:00.123456+01:00", "2026-03-02T08:00:00.123Z", 1772438400123),
+        ("", "1970-01-01T00:00:00.000Z", 0),
+        ("no time", "1970-01-01T00:00:00.000Z", 0),
+        ("0001-01-01T00:00:00+23:00", "1970-01-01T00:00:00.000Z", 0),
+    ],
+)
+def test_times_are_written_as_agents_do(stamp: str, expected: str, number: int) -> None:
+    assert (milliseconds(stamp), since_epoch(stamp)) == (expected, number)
+
+
+def test_ids_are_derived_from_any_text() -> None:
+    assert derived_uuid(ID, "a", "b") != derived_uuid(ID, "a\0b", "")
+    assert derived_uuid(ID, "\ud800") == derived_uuid(ID, "\ud800")

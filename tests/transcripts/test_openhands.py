@@ -1,0 +1,93 @@
+"""OpenHands' trajectories and conversations."""
+
+import json
+
+import pytest
+from folded import assistant, call, conversation, tool, user
+from transcript_files import FIXTURES, header_of, read, records_of
+
+from gitsession.transcripts import FORMATS, recognise
+
+OPENHANDS = FORMATS["openhands"]
+DIRECTORY = FIXTURES / "openhands"
+STATE = next(DIRECTORY.rglob("base_state.json"))
+SYSTEM = {"role": "system", "content": "You are OpenHands agent, a helpful assistant."}
+MODEL = "claude-sonnet-4"
+
+
+@pytest.mark.parametrize("name", ["trajectory.json", "events.jsonl"])
+def test_actions_and_observations_are_calls_and_results(name: str) -> None:
+    messages = conversation(DIRECTORY / name)
+    assert messages[:6] == [
+        SYSTEM,
+        user("List the files."),
+        assistant("I list them.", tool_calls=[call("toolu_1", "execute_bash", '{"command":"ls"}')], model=MODEL),
+        tool("a.txt", "toolu_1", "execute_bash"),
+        assistant(tool_calls=[call("toolu_2", "str_replace_editor", '{"path":"b.txt"}')], model=MODEL),
+        tool("no such file", "toolu_2", "str_replace_editor", is_error=True),
+    ]
+    assert messages[7:] == [assistant("There is one file: a.txt.", model=MODEL)]
+
+
+def test_a_condensation_keeps_what_it_did_not_forget() -> None:
+    entries = OPENHANDS.fold(read(OPENHANDS, (DIRECTORY / "events.jsonl").read_bytes()))
+    compaction = entries[6]
+    assert (compaction.summary, compaction.first_kept_id) == ("The user wants a list.", entries[4].id)
+
+
+def test_a_history_is_found_in_what_an_evaluation_writes() -> None:
+    assert conversation(DIRECTORY / "history.json") == conversation(DIRECTORY / "events.jsonl")[:4]
+
+
+def test_the_events_of_the_sdk_lie_in_files() -> None:
+    assert conversation(STATE) == [
+        {"role": "system", "content": "You are OpenHands agent."},
+        user("Show the log."),
+        assistant(
+            "I look.",
+            reasoning="The log is in /tmp.",
+            tool_calls=[call("c1", "execute_bash", '{"command": "tail log"}')],
+        ),
+        tool("panic: boom", "c1", "execute_bash"),
+        tool("Tool 'nope' not found.", "c2", "nope", is_error=True),
+        ("The log shows a panic.", "events:event-00002-e2.json"),
+        assistant("It panics at the start.", reasoning="Clear."),
+    ]
+
+
+def test_the_file_of_one_event_is_no_transcript() -> None:
+    path = next((STATE.parent / "events").iterdir())
+    assert recognise(path.read_bytes(), path.name) is None
+
+
+def test_the_header_tells_conversation_and_directory() -> None:
+    assert header_of(OPENHANDS, STATE, records_of(STATE)) == {
+        "id": "5d7a1a0c-1a55-4f0a-9a5f-6f6f0f6f0a01",
+        "created_at": "2026-03-02T10:00:00.123456Z",
+        "agent": "openhands",
+        "cwd": "/home/dev/project",
+        "title": "Show the log.",
+    }
+
+
+def test_a_trajectory_is_named_by_its_file() -> None:
+    path = DIRECTORY / "trajectory.json"
+    assert header_of(OPENHANDS, path, records_of(path))["id"] == "trajectory"
+
+
+def test_what_the_user_ran_is_no_call_of_the_model() -> None:
+    event = {"id": 1, "timestamp": "2026-03-02T09:00:00", "source": "user", "action": "run", "args": {"command": "ls"}}
+    assert OPENHANDS.fold(read(OPENHANDS, json.dumps([event]).encode())) == []
+
+
+def test_a_thought_is_reasoning() -> None:
+    event = {"id": 1, "timestamp": "t", "source": "agent", "action": "think", "args": {"thought": "Hm."}}
+    (entry,) = OPENHANDS.fold(read(OPENHANDS, json.dumps([event]).encode()))
+    assert entry.message == assistant(reasoning="Hm.")
+
+
+def test_a_range_that_nobody_could_have_is_not_gone_through() -> None:
+    args = {"summary": "s", "forgotten_events_start_id": 0, "forgotten_events_end_id": 10**12}
+    event = {"id": 1, "timestamp": "t", "source": "agent", "action": "condensation", "args": args}
+    (entry,) = OPENHANDS.fold(read(OPENHANDS, json.dumps([event]).encode()))
+    assert entry.first_kept_id is None

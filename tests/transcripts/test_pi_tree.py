@@ -1,0 +1,98 @@
+"""The tree of a pi session: which line the agent would resume, and which ones were left."""
+
+import pytest
+from pi_logs import answer, entry, ids, left, user
+from transcript_files import FIXTURES, records_of
+
+from gitsession.transcripts import Record
+
+START = [user("u1", None, "one"), answer("a1", "u1", "1")]
+
+
+def test_the_last_entry_in_the_file_ends_the_line() -> None:
+    log = [*START, user("u2", "a1", "two"), answer("a2", "u2", "2"), user("u3", "a1", "three")]
+    assert ids(log) == ["u1", "a1", "u3"]
+    assert left(log) == [("a2", "a1")]
+    assert ids(log[:4]) == ["u1", "a1", "u2", "a2"]
+    assert left(log[:4]) == []
+
+
+def test_an_entry_of_any_kind_ends_the_line() -> None:
+    log = [*START, user("u2", "a1", "two"), entry("l1", "a1", "label", targetId="a1", label="here")]
+    assert ids(log) == ["u1", "a1"]
+    assert left(log) == [("u2", "a1")]
+
+
+def test_a_mark_of_the_leaf_does_not_end_the_line() -> None:
+    log = [*START, Record(b"", {"type": "leaf", "id": "x", "entry_id": "u1"}, id="x")]
+    assert ids(log) == ["u1", "a1"]
+
+
+def test_lines_may_be_left_within_a_line_that_was_left() -> None:
+    log = [*START, user("u2", "a1", "2"), answer("a2", "u2", "2"), user("u3", "a2", "3"), user("u4", "a2", "4")]
+    log.append(user("u5", "a1", "5"))
+    assert left(log) == [("u3", "a2"), ("u4", "a1")]
+
+
+def test_what_nobody_said_is_no_line() -> None:
+    log = [*START, entry("l1", "a1", "label", targetId="a1", label="x"), entry("c1", "a1", "custom", customType="x")]
+    assert left([*log, user("u2", "a1", "two")]) == []
+
+
+def test_the_first_prompt_may_be_asked_anew() -> None:
+    log = [*START, user("u2", None, "another")]
+    assert ids(log) == ["u2"]
+    assert left(log) == [("a1", None)]
+
+
+def test_two_programs_that_write_to_one_file_leave_two_lines() -> None:
+    log = [
+        *START,
+        user("x1", "a1", "here"),
+        user("y1", "a1", "there"),
+        answer("x2", "x1", "h"),
+        answer("y2", "y1", "t"),
+    ]
+    assert ids(log) == ["u1", "a1", "y1", "y2"]
+    assert left(log) == [("x2", "a1")]
+
+
+@pytest.mark.parametrize("parent", ["nobody", "u2", 5, {}])
+def test_a_broken_link_begins_a_line(parent: object) -> None:
+    broken = user("u2", None, "two")
+    assert isinstance(broken.value, dict)
+    broken.value["parentId"] = parent
+    assert ids([*START, broken, answer("a2", "u2", "2")]) == ["u2", "a2"]
+
+
+def test_a_cycle_is_walked_once() -> None:
+    log = [user("u1", "a1", "one"), answer("a1", "u1", "1")]
+    assert sorted(ids(log)) == ["a1", "u1"]
+    assert left(log) == []
+
+
+def test_of_two_entries_with_one_id_the_later_counts() -> None:
+    log = [*START, Record(b"", user("u1", None, "other").value, id="u1.2"), answer("a2", "u1", "2")]
+    assert ids(log) == ["u1.2", "a2"]
+
+
+def test_entries_without_ids_follow_each_other() -> None:
+    log = records_of(FIXTURES / "pi" / "version-1.jsonl")
+    assert [name.partition("-")[2] for name in ids(log)] == ["1", "2", "4", "5", "6", "7", "8"]
+    assert left(log) == []
+
+
+def test_the_fixture_leaves_three_lines() -> None:
+    log = records_of(FIXTURES / "pi" / "branches.jsonl")
+    assert left(log) == [(log[4].id, log[2].id), (log[6].id, log[2].id), (log[8].id, log[2].id)]
+
+
+def test_a_long_log_is_read_in_linear_time() -> None:
+    log = [user("u0", None, "start")]
+    for turn in range(1, 10_000):
+        log.append(user(f"u{turn}", f"u{turn - 1}", "go on"))
+        if turn % 10 == 0:
+            log.append(answer(f"x{turn}", f"u{turn - 5}", "left"))
+            log.append(answer(f"y{turn}", f"u{turn}", "kept"))
+    assert len(ids(log)) == 10_000
+    assert len(left(log)) > 900

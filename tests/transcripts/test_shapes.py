@@ -1,0 +1,56 @@
+"""Messages of any shape as normal messages."""
+
+from typing import Any
+
+import pytest
+
+from gitsession.transcripts.shapes import normal_messages
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"role": "user", "content": "a", "extra": 1}, [{"role": "user", "content": "a"}]),
+        ({"role": "developer", "content": "a"}, [{"role": "system", "content": "a"}]),
+        ({"role": "assistant", "content": None, "tool_calls": [CALL]}, [{"role": "assistant", "tool_calls": [CALL]}]),
+        ({"role": "user", "content": "a", "name": "dev"}, [{"role": "user", "content": "a"}]),
+        (
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}]},
+            [{"role": "assistant", "content": "a", "reasoning": "hm"}],
+        ),
+        (
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "no", "is_error": True}],
+            },
+            [{"role": "tool", "content": "no", "tool_call_id": "c1", "is_error": True}],
+        ),
+        ({"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"}]}, []),
+        ({"role": "model", "parts": [{"text": "a"}]}, [{"role": "assistant", "content": "a"}]),
+        (
+            {"role": "assistant", "content": "a", "thinking": "hm"},
+            [{"role": "assistant", "content": "a", "reasoning": "hm"}],
+        ),
+        (
+            {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"},
+            [{"role": "assistant", "tool_calls": [CALL]}],
+        ),
+        (
+            {"type": "function_call_output", "call_id": "c1", "output": "a"},
+            [{"role": "tool", "content": "a", "tool_call_id": "c1"}],
+        ),
+        (
+            {
+                "role": "user",
+                "content": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "b"}],
+            },
+            [{"role": "user", "content": "a\n[b]"}],
+        ),
+        ({"role": "user", "content": ""}, [{"role": "user", "content": ""}]),
+        ({"unheard": "of"}, [{"role": "user", "content": '{"unheard":"of"}', "meta": True}]),
+    ],
+)
+def test_a_message_says_the_same(message: dict[str, Any], expected: list[dict[str, Any]]) -> None:
+    assert normal_messages(message) == expected

@@ -1,0 +1,60 @@
+"""The trajectories of SWE-agent and mini-swe-agent."""
+
+from folded import assistant, call, conversation, speakers, tool, user
+from transcript_files import FIXTURES, header_of, read, records_of
+
+from gitsession.transcripts import FORMATS
+
+SWE_AGENT = FORMATS["swe-agent"]
+DIRECTORY = FIXTURES / "swe-agent"
+FULL = DIRECTORY / "demo__demo-1.traj"
+MINI = DIRECTORY / "demo__demo-2.traj.json"
+
+
+def test_the_history_is_the_conversation() -> None:
+    assert conversation(FULL) == [
+        {"role": "system", "content": "SETTING: You are a programmer."},
+        user("Here is a demonstration.", meta=True),
+        user("Fix the issue: off by one."),
+        assistant(
+            "I look at it.", reasoning="Short file.", tool_calls=[call("call_1", "bash", '{"command":"cat a.py"}')]
+        ),
+        tool("OBSERVATION:\nrange(1, n)", "call_1", "bash"),
+        assistant("submit"),
+    ]
+
+
+def test_what_a_command_printed_was_typed_by_no_person() -> None:
+    assert conversation(MINI) == [
+        {"role": "system", "content": "You are a helpful assistant."},
+        user("Please solve this issue: off by one."),
+        assistant("THOUGHT: look.\n\n```bash\ncat a.py\n```", model="gpt-5-mini"),
+        user("<returncode>0</returncode>\n<output>\nrange(1, n)\n</output>", meta=True),
+        assistant(tool_calls=[call("call_9", "bash", '{"command":"false"}')]),
+        tool("<returncode>1</returncode>", "call_9", "bash", is_error=True),
+    ]
+    assert speakers(MINI)[4] == "meta"
+
+
+def test_steps_without_a_history_are_the_conversation() -> None:
+    assert conversation(DIRECTORY / "steps.traj") == [
+        assistant("I look at it."),
+        user("range(1, n)", meta=True),
+        assistant("submit"),
+    ]
+
+
+def test_the_session_is_named_by_the_file_without_its_endings() -> None:
+    assert header_of(SWE_AGENT, FULL, records_of(FULL))["id"] == "demo__demo-1"
+    assert header_of(SWE_AGENT, MINI, records_of(MINI)) == {
+        "id": "demo__demo-2",
+        "created_at": "2026-03-02T09:00:01.500Z",
+        "agent": "swe-agent",
+        "title": "Please solve this issue: off by one.",
+    }
+
+
+def test_steps_are_not_taken_for_the_messages_while_a_history_may_come() -> None:
+    content = FULL.read_bytes()
+    (record,) = read(SWE_AGENT, content[: content.index(b'"history"')])
+    assert record.unfinished
