@@ -3,6 +3,7 @@
 import builtins
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -202,7 +203,14 @@ class Store:
                 found.append(_info(self.reader.state(session_id, value)))
             except SessionError as error:
                 broken.append(BrokenSession(session_id, _branch(session_id), oid, error))
-        yield from sorted(found, key=lambda info: info.updated_at, reverse=True)
+        # Git keeps whole seconds. Of sessions that changed in the same one, the branch that moved last comes first.
+        seconds = Counter(info.updated_at for info in found)
+
+        def changed(info: SessionInfo) -> tuple[str, int]:
+            tied = seconds[info.updated_at] > 1
+            return info.updated_at, self.repository.refs.moved_at(HEADS + info.branch) if tied else 0
+
+        yield from sorted(found, key=changed, reverse=True)
         yield from broken
 
     def info(self, session_id: str, *, at: str | None = None) -> SessionInfo:

@@ -86,6 +86,13 @@ class Refs:
             raise unavailable(error, f"read the ref {name}") from error
         return _value(name, content)
 
+    def moved_at(self, name: str) -> int:
+        """Returns when a ref last moved, in nanoseconds of the file system's clock; 0 where its files do not tell."""
+        for path in (f"{self._root}logs{os.sep}{name}", f"{self._root}{name}"):
+            with suppress(OSError):
+                return os.stat(path).st_mtime_ns  # noqa: PTH116  # strings, as everywhere here
+        return 0
+
     def below(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
         """Yields the refs that begin with a prefix ending in "/", sorted by name, each with its value or its fault.
 
