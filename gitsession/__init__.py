@@ -303,8 +303,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Returns the public names, loaded or not, and the modules that were imported."""
-    return sorted({*globals(), *__all__})
+    """Returns the public names, loaded or not, and those that every module has."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 sys.modules[__name__].__class__ = _Package

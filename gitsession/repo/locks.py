@@ -7,7 +7,6 @@ there belongs to git (which holds it for milliseconds) or to a process that was 
 
 import contextlib
 import os
-import random
 import threading
 import time
 import warnings
@@ -105,7 +104,7 @@ def pauses(wait: float) -> Iterator[float | None]:
     deadline = time.monotonic() + wait
     pause = 0.0005
     while time.monotonic() < deadline:
-        yield pause * random.uniform(0.5, 1.0)  # noqa: S311  # spreads writers, hides nothing
+        yield pause * (0.5 + os.urandom(1)[0] / 512)
         pause = min(pause * 1.5, 0.05)
     yield None
 

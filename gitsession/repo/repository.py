@@ -2,12 +2,10 @@
 
 import os
 import shlex
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pygit2
 
@@ -57,8 +55,7 @@ _REFUSALS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A branch that is to be moved.
 
     Attributes:
@@ -274,6 +271,8 @@ def _make(path: Path, *, durable: bool) -> None:
     # HEAD last: git takes a directory without one for no repository.
     for name, content in (("config", CONFIG), ("HEAD", "ref: refs/heads/main\n")):
         if not (path / name).exists():
+            import tempfile  # noqa: PLC0415  # a store is made once, and opened often
+
             file, temporary = tempfile.mkstemp(prefix=f"{name}.", dir=path)
             write_all(file, content.encode())
             disk.file(file)
