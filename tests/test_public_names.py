@@ -62,7 +62,7 @@ def test_each_name_is_what_its_module_has_under_it() -> None:
 
 
 def test_importing_a_module_does_not_put_it_over_a_function_of_the_same_name() -> None:
-    check = "import gitsession.view, gitsession.sync, gitsession; print(gitsession.view.__name__, callable(gitsession.sync))"
+    check = "import gitsession.view as _, gitsession.sync; print(gitsession.view.__name__, callable(gitsession.sync))"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout == "view True\n"
 

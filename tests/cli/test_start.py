@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import Store
+from gitsession import SessionMeta, Store
 
 CHECK = """
 import sys
@@ -30,7 +30,7 @@ def loaded(*arguments: str) -> set[str]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> str:
-    Store.init(tmp_path / "s.git").bind("a")
+    Store.init(tmp_path / "s.git").create(SessionMeta("a"))
     return str(tmp_path / "s.git")
 
 
