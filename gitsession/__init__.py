@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gitsession.aio import AsyncRemoteSessionStore, AsyncSessionStore, AsyncStore
+    from gitsession.due import is_maintenance_due
     from gitsession.errors import (
         AccessDenied,
         AmbiguousName,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
     from gitsession.finding import Finding
     from gitsession.importer import import_transcripts
+    from gitsession.maintenance import Maintenance, maintain
     from gitsession.model import (
         CompactionEntry,
         Message,
@@ -104,6 +106,7 @@ __all__ = [
     "InvalidRemote",
     "InvalidSessionId",
     "LogEntry",
+    "Maintenance",
     "Message",
     "MessageEntry",
     "Messages",
@@ -152,6 +155,8 @@ __all__ = [
     "import_transcripts",
     "install_transcript",
     "is_bundle",
+    "is_maintenance_due",
+    "maintain",
     "new_commit",
     "plan_repair",
     "pull",
@@ -175,6 +180,7 @@ _NAMES = {
         "AsyncSessionStore",
         "AsyncStore",
     ),
+    "gitsession.due": ("is_maintenance_due",),
     "gitsession.errors": (
         "AccessDenied",
         "AmbiguousName",
@@ -209,6 +215,7 @@ _NAMES = {
     ),
     "gitsession.finding": ("Finding",),
     "gitsession.importer": ("import_transcripts",),
+    "gitsession.maintenance": ("Maintenance", "maintain"),
     "gitsession.model": (
         "CompactionEntry",
         "Message",

@@ -41,6 +41,7 @@ ORDER = [
     "lines",
     "session_store",
     "store",
+    "due",
     "finding",
     "history",
     "heads",
@@ -59,6 +60,7 @@ ORDER = [
     "importer",
     "exporter",
     "sync",
+    "maintenance",
     "aio",
 ]
 

@@ -20,7 +20,8 @@ from gitsession.repo.files import make_directories, translated
 if os.name == "nt":
     import msvcrt
 
-    def _try_lock(file: int) -> bool:
+    def try_lock(file: int) -> bool:
+        """Takes the system's lock on an open file, if nobody has it; it ends when the file is closed."""
         try:
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows alone
         except OSError:
@@ -29,7 +30,8 @@ if os.name == "nt":
 else:
     import fcntl
 
-    def _try_lock(file: int) -> bool:
+    def try_lock(file: int) -> bool:
+        """Takes the system's lock on an open file, if nobody has it; it ends when the file is closed."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -76,7 +78,7 @@ class SessionLocks:
             try:
                 for pause in pauses(self.wait):
                     with translated("lock the session"):
-                        taken = _try_lock(file)
+                        taken = try_lock(file)
                     if taken:
                         break
                     if pause is None:

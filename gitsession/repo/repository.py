@@ -19,6 +19,7 @@ from gitsession.repo.gc import wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, Refs
+from gitsession.repo.upkeep import Upkeep
 
 # Version 0 is SHA-1 objects and refs in files by definition, whatever git's defaults become.
 CONFIG = """\
@@ -90,16 +91,20 @@ class Repository:
         objects: Its objects.
         refs: Its refs.
         locks: The locks of its writers.
+        upkeep: What its maintenance looks at.
+        maintains: Whether it may be maintained without being asked (`gitsession.maintain`).
         ignores_case: Whether its file system takes `A` and `a` for the same branch.
         wait: For how long a lock, or a collection, is waited for, in seconds.
     """
 
-    def __init__(self, path: Path, *, durable: bool, wait: float, ignores_case: bool) -> None:
+    def __init__(self, path: Path, *, durable: bool, wait: float, ignores_case: bool, maintains: bool = True) -> None:
         self.path = path
         self.disk = Disk(path, durable=durable)
         self.objects = Objects(path / "objects", self.disk)
         self.refs = Refs(path, self.disk, wait=wait)
         self.locks = SessionLocks(path / OWN_DIRECTORY / "locks", wait=wait)
+        self.upkeep = Upkeep(path, path / OWN_DIRECTORY)
+        self.maintains = maintains
         self.ignores_case = ignores_case
         self.wait = wait
 
@@ -150,7 +155,8 @@ class Repository:
                 "run `git repack -a -d` in it and remove that file",
             )
         ignores_case = config.get("core.ignorecase") in TRUE
-        made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case)
+        maintains = config.get("gitsession.maintain", TRUE[0]) in TRUE
+        made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case, maintains=maintains)
         if "gitsession.format" not in config:
             made.require_sessions()
         elif config["gitsession.format"] != str(FORMAT):
