@@ -4,11 +4,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
-# For each format the variable and the directory below the user's home.
-_HOMES: Mapping[str, tuple[str, str]] = {
-    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
-    "codex": ("CODEX_HOME", ".codex"),
-    "pi": ("PI_CODING_AGENT_DIR", ".pi/agent"),
+from .places import expanded
+
+_HOMES: Mapping[str, str] = {
+    "claude-code": "${CLAUDE_CONFIG_DIR:-~/.claude}",
+    "codex": "${CODEX_HOME:-~/.codex}",
+    "pi": "${PI_CODING_AGENT_DIR:-~/.pi/agent}",
 }
 # pi alone can be told where its sessions are; there they lie in no directories of their own.
 _PI_SESSIONS = "PI_CODING_AGENT_SESSION_DIR"
@@ -28,8 +29,6 @@ def agent_path(
     Raises:
         RuntimeError: There is no home directory.
     """
-    if name == "pi" and (sessions := environment.get(_PI_SESSIONS)):
-        return Path(sessions).expanduser() / path.name
-    variable, usual = _HOMES[name]
-    named = environment.get(variable)
-    return (Path(named).expanduser() if named else (home or Path.home()) / usual) / path
+    if name == "pi" and environment.get(_PI_SESSIONS):
+        return expanded(f"${{{_PI_SESSIONS}}}", environment, home) / path.name
+    return expanded(_HOMES[name], environment, home) / path

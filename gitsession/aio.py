@@ -22,6 +22,7 @@ from gitsession.errors import SessionError
 from gitsession.model import Messages, Session, SessionCommit, SessionEntry, SessionMeta
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
+from gitsession.sides import OtherSide
 from gitsession.store import BrokenSession, SessionInfo, Store
 from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
 
@@ -180,6 +181,10 @@ class AsyncStore:
     def sessions(self) -> AsyncIterator[SessionInfo | BrokenSession]:
         """Yields what is known of each session; see `Store.sessions`."""
         return self._threads.each(self._store.sessions)
+
+    def other_sides(self) -> AsyncIterator[OtherSide]:
+        """Yields what remotes were last known to have of their own; see `Store.other_sides`."""
+        return self._threads.each(self._store.other_sides)
 
     async def info(self, session_id: str, *, at: str | None = None) -> SessionInfo:
         """Returns what a list shows of one session; see `Store.info`."""

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -32,6 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Cuts off the user's git configuration before any test module can import libgit2, which looks for it once."""
     for name in [name for name in os.environ if name.startswith(("GIT_", "GITSESSION_", "XDG_"))]:
         del os.environ[name]
+    # Where the tests run in the background, Ctrl-C is ignored, and so it would be by the commands that they interrupt.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.stash[_home] = tempfile.mkdtemp(prefix="gitsession-tests-")
     os.environ["HOME"] = config.stash[_home]
     os.environ["GIT_CONFIG_GLOBAL"] = os.devnull

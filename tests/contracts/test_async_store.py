@@ -110,8 +110,9 @@ def test_the_verbs_and_their_parameters_are_those_of_the_store(sync: type, made:
         plain = {name: getattr(value, "__func__", value) for name, value in found.items()}
         return {name: [str(p) for p in inspect.signature(value).parameters.values()] for name, value in plain.items()}
 
-    assert verbs(made) == {name: found for name, found in verbs(sync).items() if name in verbs(made)}
-    assert verbs(sync).keys() == verbs(made).keys()
+    offered = verbs(made)
+    offered.pop("bind_remote", None)  # a function that takes a store; here it is a verb of the store
+    assert offered == verbs(sync)
 
 
 def test_the_other_verbs_give_what_the_store_gives(store: Store) -> None:
