@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import click
 
-from .options import Command, common
+from .options import Command, common, maintenance
 from .output import close_stdout, note, prepare_streams
 
 # The commands by what they are for, each with its line in the help (a test keeps it equal to the command's own).
@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "verify": "Check everything that is stored.",
         "repair": "Set damaged sessions to their last good commit.",
         "scan": "Look for secrets in what is stored.",
+        "maintain": "Pack what has gathered in the store.",
     },
     "Read": {
         "list": "List the sessions, the latest first.",
@@ -90,6 +91,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
     cls=Commands,
     params=[
         *common(environment=True),
+        maintenance(),
         click.Option(
             ["--version"],
             is_flag=True,

@@ -3,12 +3,14 @@
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 import click
 
 from .location import default_store
+from .maintaining import start_if_due
 
 if TYPE_CHECKING:
     from gitsession import Store
@@ -23,10 +25,14 @@ class Settings:
     Attributes:
         store: The path that `--store` or GITSESSION_STORE names; None for the user's own store.
         json: Whether JSON is printed, and errors are.
+        maintain: Whether maintenance may run by itself.
+        opened: The store, once it is open.
     """
 
     store: str | None = None
     json: bool = False
+    maintain: bool = True
+    opened: "Store | None" = None
 
     @property
     def path(self) -> Path:
@@ -59,13 +65,20 @@ class Settings:
         """Opens the store for reading, or for writing to what is there."""
         from gitsession import Store  # noqa: PLC0415  # as above
 
-        return Store.open(self.existing_path())
+        self.opened = Store.open(self.existing_path())
+        return self.opened
 
     def make(self) -> "Store":
         """Opens the store for writing, and makes it if there is none."""
         from gitsession import Store  # noqa: PLC0415  # as above
 
-        return Store.init(self.path)
+        self.opened = Store.init(self.path)
+        return self.opened
+
+    def maintain_if_due(self) -> None:
+        """Starts maintenance in the background if the store that was opened wants it, and it may run by itself."""
+        if self.maintain and self.opened is not None:
+            start_if_due(self.opened)
 
 
 def _set_store(context: click.Context, _: click.Parameter, value: str | None) -> None:
@@ -77,6 +90,21 @@ def _set_store(context: click.Context, _: click.Parameter, value: str | None) ->
 def _set_json(context: click.Context, _: click.Parameter, value: bool) -> None:
     settings = context.ensure_object(Settings)
     settings.json = settings.json or value
+
+
+def _set_maintain(context: click.Context, _: click.Parameter, value: bool) -> None:
+    context.ensure_object(Settings).maintain = value
+
+
+def maintenance() -> click.Option:
+    """Returns the option that stands before all commands and keeps the store from being maintained."""
+    return click.Option(
+        ["--maintain/--no-maintain"],
+        default=True,
+        expose_value=False,
+        callback=_set_maintain,
+        help="Whether the store may be packed in the background when it has grown.  [default: yes]",
+    )
 
 
 def common(*, environment: bool = False) -> list[click.Parameter]:
@@ -123,7 +151,7 @@ class Command(click.Command):
 
 
 def command(
-    name: str, *, examples: tuple[str, ...], shared: bool = True
+    name: str, *, examples: tuple[str, ...], shared: bool = True, writes: bool = False
 ) -> Callable[[Callable[Concatenate[Settings, P], None]], Command]:
     """Makes a command of a function that takes the settings first.
 
@@ -131,10 +159,17 @@ def command(
         name: The name of the command.
         examples: Command lines for the help.
         shared: Whether it takes `--store` and `--json` itself. All but `git`, whose options are git's.
+        writes: Whether the store may want maintenance when it has ended, however that was.
     """
 
     def wrap(function: Callable[Concatenate[Settings, P], None]) -> Command:
-        made = click.command(name, cls=Command)(click.make_pass_decorator(Settings, ensure=True)(function))
+        @wraps(function)
+        def run(settings: Settings, *arguments: P.args, **named: P.kwargs) -> None:
+            if writes:
+                click.get_current_context().call_on_close(settings.maintain_if_due)
+            function(settings, *arguments, **named)
+
+        made = click.command(name, cls=Command)(click.make_pass_decorator(Settings, ensure=True)(run))
         made.examples = examples
         made.params += common() if shared else []
         return made

@@ -1,5 +1,6 @@
 """The beginning of the command: what has to hold before anything else is loaded."""
 
+import gc
 import signal
 from typing import NoReturn
 
@@ -9,6 +10,8 @@ def main() -> NoReturn:
 
     Until it is loaded, Ctrl-C ends the process as it ends any other, where Python would show a traceback.
     """
+    # Loading makes many objects that stay. To look through them again and again is a tenth of a short command's time.
+    gc.set_threshold(100_000, 20, 100)
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # not where it is ignored, as in the background
         signal.signal(signal.SIGINT, signal.SIG_DFL)

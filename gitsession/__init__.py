@@ -9,70 +9,78 @@ One branch a session, one git commit a session commit. `Store` is where to begin
     True
 """
 
-from gitsession.aio import AsyncRemoteSessionStore, AsyncSessionStore, AsyncStore
-from gitsession.errors import (
-    AccessDenied,
-    AmbiguousName,
-    Corrupt,
-    Diverged,
-    GitNotFound,
-    InvalidCommit,
-    InvalidRemote,
-    InvalidSessionId,
-    NotAStore,
-    NotImported,
-    ParentConflict,
-    RemoteExists,
-    RemoteNotFound,
-    RemoteUnavailable,
-    RevisionNotFound,
-    SessionError,
-    SessionExists,
-    SessionNotFound,
-    StoreBusy,
-    SyncRefused,
-    TranscriptExists,
-    Unavailable,
-    UnknownTranscript,
-    UnsupportedFormat,
-)
-from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
-from gitsession.finding import Finding
-from gitsession.importer import import_transcripts
-from gitsession.model import (
-    CompactionEntry,
-    Message,
-    MessageEntry,
-    Messages,
-    Session,
-    SessionCommit,
-    SessionEntry,
-    SessionMeta,
-    UnknownEntry,
-    build_context,
-    new_commit,
-)
-from gitsession.repair import Repair, apply_repair, plan_repair
-from gitsession.results import FoundSecret, ImportFailure, ImportResult, Problem
-from gitsession.revisions import Diff, LogEntry
-from gitsession.scan import StoredSecret, scan
-from gitsession.session_store import SessionStore
-from gitsession.sides import OtherSide
-from gitsession.store import BrokenSession, SessionInfo, Store
-from gitsession.sync.bundles import import_bundle, is_bundle, write_bundle
-from gitsession.sync.cloning import clone
-from gitsession.sync.fetching import fetch
-from gitsession.sync.listing import RemoteSession, remote_sessions
-from gitsession.sync.pulling import pull
-from gitsession.sync.pushing import push
-from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
-from gitsession.sync.remotes import Remote, add_remote, remotes, remove_remote
-from gitsession.sync.results import SyncResult
-from gitsession.sync.syncing import sync
-from gitsession.transcripts import FORMATS
-from gitsession.transcripts.base import Format
-from gitsession.verify import verify
-from gitsession.view import Part, View, readable, view
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gitsession.aio import AsyncRemoteSessionStore, AsyncSessionStore, AsyncStore
+    from gitsession.due import is_maintenance_due
+    from gitsession.errors import (
+        AccessDenied,
+        AmbiguousName,
+        Corrupt,
+        Diverged,
+        GitNotFound,
+        InvalidCommit,
+        InvalidRemote,
+        InvalidSessionId,
+        NotAStore,
+        NotImported,
+        ParentConflict,
+        RemoteExists,
+        RemoteNotFound,
+        RemoteUnavailable,
+        RevisionNotFound,
+        SessionError,
+        SessionExists,
+        SessionNotFound,
+        StoreBusy,
+        SyncRefused,
+        TranscriptExists,
+        Unavailable,
+        UnknownTranscript,
+        UnsupportedFormat,
+    )
+    from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
+    from gitsession.finding import Finding
+    from gitsession.importer import import_transcripts
+    from gitsession.maintenance import Maintenance, maintain
+    from gitsession.model import (
+        CompactionEntry,
+        Message,
+        MessageEntry,
+        Messages,
+        Session,
+        SessionCommit,
+        SessionEntry,
+        SessionMeta,
+        UnknownEntry,
+        build_context,
+        new_commit,
+    )
+    from gitsession.repair import Repair, apply_repair, plan_repair
+    from gitsession.results import FoundSecret, ImportFailure, ImportResult, Problem
+    from gitsession.revisions import Diff, LogEntry
+    from gitsession.scan import StoredSecret, scan
+    from gitsession.session_store import SessionStore
+    from gitsession.sides import OtherSide
+    from gitsession.store import BrokenSession, SessionInfo, Store
+    from gitsession.sync.bundles import import_bundle, is_bundle, write_bundle
+    from gitsession.sync.cloning import clone
+    from gitsession.sync.fetching import fetch
+    from gitsession.sync.listing import RemoteSession, remote_sessions
+    from gitsession.sync.pulling import pull
+    from gitsession.sync.pushing import push
+    from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
+    from gitsession.sync.remotes import Remote, add_remote, remotes, remove_remote
+    from gitsession.sync.results import SyncResult
+    from gitsession.sync.syncing import sync
+    from gitsession.transcripts import FORMATS
+    from gitsession.transcripts.base import Format
+    from gitsession.verify import verify
+    from gitsession.view import Part, View, readable, view
 
 __all__ = [
     "FORMATS",
@@ -98,6 +106,7 @@ __all__ = [
     "InvalidRemote",
     "InvalidSessionId",
     "LogEntry",
+    "Maintenance",
     "Message",
     "MessageEntry",
     "Messages",
@@ -146,6 +155,8 @@ __all__ = [
     "import_transcripts",
     "install_transcript",
     "is_bundle",
+    "is_maintenance_due",
+    "maintain",
     "new_commit",
     "plan_repair",
     "pull",
@@ -160,3 +171,147 @@ __all__ = [
     "view",
     "write_bundle",
 ]
+
+# Where each name is, for it is loaded when it is first asked for: a command has no use for most of the library, and
+# loading it takes longer than what many of them do.
+_NAMES = {
+    "gitsession.aio": (
+        "AsyncRemoteSessionStore",
+        "AsyncSessionStore",
+        "AsyncStore",
+    ),
+    "gitsession.due": ("is_maintenance_due",),
+    "gitsession.errors": (
+        "AccessDenied",
+        "AmbiguousName",
+        "Corrupt",
+        "Diverged",
+        "GitNotFound",
+        "InvalidCommit",
+        "InvalidRemote",
+        "InvalidSessionId",
+        "NotAStore",
+        "NotImported",
+        "ParentConflict",
+        "RemoteExists",
+        "RemoteNotFound",
+        "RemoteUnavailable",
+        "RevisionNotFound",
+        "SessionError",
+        "SessionExists",
+        "SessionNotFound",
+        "StoreBusy",
+        "SyncRefused",
+        "TranscriptExists",
+        "Unavailable",
+        "UnknownTranscript",
+        "UnsupportedFormat",
+    ),
+    "gitsession.exporter": (
+        "RESUMABLE",
+        "Export",
+        "export_transcript",
+        "install_transcript",
+    ),
+    "gitsession.finding": ("Finding",),
+    "gitsession.importer": ("import_transcripts",),
+    "gitsession.maintenance": ("Maintenance", "maintain"),
+    "gitsession.model": (
+        "CompactionEntry",
+        "Message",
+        "MessageEntry",
+        "Messages",
+        "Session",
+        "SessionCommit",
+        "SessionEntry",
+        "SessionMeta",
+        "UnknownEntry",
+        "build_context",
+        "new_commit",
+    ),
+    "gitsession.repair": (
+        "Repair",
+        "apply_repair",
+        "plan_repair",
+    ),
+    "gitsession.results": (
+        "FoundSecret",
+        "ImportFailure",
+        "ImportResult",
+        "Problem",
+    ),
+    "gitsession.revisions": (
+        "Diff",
+        "LogEntry",
+    ),
+    "gitsession.scan": (
+        "StoredSecret",
+        "scan",
+    ),
+    "gitsession.session_store": ("SessionStore",),
+    "gitsession.sides": ("OtherSide",),
+    "gitsession.store": (
+        "BrokenSession",
+        "SessionInfo",
+        "Store",
+    ),
+    "gitsession.sync.bundles": (
+        "import_bundle",
+        "is_bundle",
+        "write_bundle",
+    ),
+    "gitsession.sync.cloning": ("clone",),
+    "gitsession.sync.fetching": ("fetch",),
+    "gitsession.sync.listing": (
+        "RemoteSession",
+        "remote_sessions",
+    ),
+    "gitsession.sync.pulling": ("pull",),
+    "gitsession.sync.pushing": ("push",),
+    "gitsession.sync.remote_session": (
+        "RemoteSessionStore",
+        "bind_remote",
+    ),
+    "gitsession.sync.remotes": (
+        "Remote",
+        "add_remote",
+        "remotes",
+        "remove_remote",
+    ),
+    "gitsession.sync.results": ("SyncResult",),
+    "gitsession.sync.syncing": ("sync",),
+    "gitsession.transcripts": ("FORMATS",),
+    "gitsession.transcripts.base": ("Format",),
+    "gitsession.verify": ("verify",),
+    "gitsession.view": (
+        "Part",
+        "View",
+        "readable",
+        "view",
+    ),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+
+
+class _Package(ModuleType):
+    """This package, in which a function keeps its name where a module has the same: `view` is that of `view.py`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _MODULES or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a public name."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Returns the public names, loaded or not, and those that every module has."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
+sys.modules[__name__].__class__ = _Package

@@ -1,7 +1,7 @@
 """Building the git commit of a delta, of a header, or of both, in memory: nothing is written here."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gitsession.errors import InvalidSessionId
 from gitsession.jsonl import encode_header
@@ -16,8 +16,7 @@ from gitsession.view import View
 _META = ("gitsession", "meta@gitsession.invalid")
 
 
-@dataclass(frozen=True, slots=True)
-class NewDelta:
+class NewDelta(NamedTuple):
     """A delta that is to be committed.
 
     Attributes:
@@ -33,8 +32,7 @@ class NewDelta:
     timestamp: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(NamedTuple):
     """A commit that is ready to be stored.
 
     Attributes:
@@ -62,7 +60,7 @@ def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subje
     if old is None or meta != old.meta:
         header = git_object("blob", encode_header(meta, tree.tag))
         objects.append(header)
-        tree = replace(tree, header=header.oid)
+        tree = tree._replace(header=header.oid)
     before = now if now is not None else old.commit.committer.time if old is not None else 0
     if delta is None:
         tree, trees = tree.with_header(tree.header)

@@ -4,7 +4,7 @@ A *message* is any JSON object. A *session* is its messages and the id of its la
 of the log holds: a message, a compaction, or a kind that this version does not know.
 """
 
-import secrets
+import os
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -194,7 +194,7 @@ class SessionCommit:
 
 def new_commit(parent: str | None, messages: Sequence[Mapping[str, Any]]) -> SessionCommit:
     """Returns a commit with a fresh opaque id, made without looking at the messages."""
-    return SessionCommit("commit-" + urlsafe_b64encode(secrets.token_bytes(18)).decode(), parent, messages)
+    return SessionCommit("commit-" + urlsafe_b64encode(os.urandom(18)).decode(), parent, messages)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Reading one session: from its name to its branch, from the branch to the commit, the header, the tree, the deltas."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 
 from gitsession.conversation import StoredDelta
 from gitsession.directory_cache import DirectoryCache, KeptDirectory
@@ -33,8 +34,7 @@ from gitsession.tree import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A session at one of its git commits.
 
     Attributes:

@@ -6,7 +6,7 @@ fetch moves it on. Git's own commits tell how two sides stand to each other, sin
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitsession.errors import SessionError
 from gitsession.layout import HEADS, REMOTES, session_id_of
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from gitsession.repo.codec import Commit
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """How two states of a session stand to each other.
 
     Attributes:

@@ -225,7 +225,7 @@ class Store:
         side = self.reader.side(session_id)
         if side is None:
             return _info(state)
-        info = _info(replace(state, session_id=side[0]))
+        info = _info(state._replace(session_id=side[0]))
         return replace(info, id=session_id, branch=f"{side[1]}/{info.branch}")
 
     def other_sides(self) -> Iterator[OtherSide]:

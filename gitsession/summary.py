@@ -19,6 +19,7 @@ comment, a patch or a mail with a blank before it. Blanks at line ends and repea
 import re
 from collections.abc import Sequence
 from datetime import date
+from functools import cache
 
 from gitsession.parts import readable_part
 from gitsession.view import View
@@ -33,24 +34,12 @@ AUTHOR_LENGTH = 100
 # Git's readers keep the seconds of a commit in 32 bits.
 LAST_SECOND = 2**32 - 1
 
-# C0 but tab and newline, DEL and C1; what turns the direction of text, and the Unicode line ends; halves of surrogates,
-# and the code points that are no characters: git takes their bytes for another encoding. Those of the higher planes,
-# the last two of each, are picked out by `_escape`: so many ranges would make the pattern slow.
-_UNSAFE = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f"
-    "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\U0001fffe-\U0010ffff]"
-)
 _BLANKS = re.compile("[ \t]+")
 # Comments and scissors (`git commit`), the end of the message (`git interpret-trailers`, `git am`).
 _MISREAD = ("#", "---", "diff -", "Index: ", "From ")
 _NOT_IN_NAMES = dict.fromkeys(map(ord, "<>\n\t"))
 # What git cuts off both ends of a name.
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
-_RFC_3339 = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,][0-9]+)?"
-    r"(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2}))?"
-)
 
 
 def commit_message(views: Sequence[View], *, commit_id: str, delta: int, session: str) -> str:
@@ -94,7 +83,7 @@ def author(view: View) -> tuple[str, str]:
     """Returns the name and the address of who speaks: for an assistant the model's name, where it is known."""
     name = ""
     if view.model and view.who == "assistant":
-        name = _UNSAFE.sub("", view.model[:AUTHOR_LENGTH].translate(_NOT_IN_NAMES)).strip(_CRUD)
+        name = _unsafe().sub("", view.model[:AUTHOR_LENGTH].translate(_NOT_IN_NAMES)).strip(_CRUD)
     return name or view.who, f"{view.who}@gitsession.invalid"
 
 
@@ -105,7 +94,7 @@ def git_time(timestamp: str | None, fallback: int) -> int:
         timestamp: The time; fractions of a second are cut off.
         fallback: What is returned where there is none, or where it cannot be read.
     """
-    found = _RFC_3339.fullmatch(timestamp) if isinstance(timestamp, str) else None
+    found = _rfc_3339().fullmatch(timestamp) if isinstance(timestamp, str) else None
     if found is None:
         return fallback
     year, month, day, hour, minute, second = map(int, found.group(1, 2, 3, 4, 5, 6))
@@ -132,7 +121,7 @@ def _tidy(text: str) -> str:
     text = (text if len(text) <= LOOKED_AT else text[:LOOKED_AT] + "…").replace("\r\n", "\n")
     # Most text is printable, and then there is nothing to escape; the pattern alone decides where it is not.
     if not text.replace("\n", "").replace("\t", "").isprintable():
-        text = _UNSAFE.sub(_escape, text)
+        text = _unsafe().sub(_escape, text)
     lines = []
     previous = ""
     for line in text.split("\n"):
@@ -141,6 +130,29 @@ def _tidy(text: str) -> str:
             lines.append(f" {kept}" if kept.startswith(_MISREAD) else kept)
         previous = kept
     return "\n".join(lines).rstrip("\n")
+
+
+@cache
+def _unsafe() -> re.Pattern[str]:
+    """Returns what is written as an escape. Most text has none of it, so it is compiled when it is first needed.
+
+    C0 but tab and newline, DEL and C1; what turns the direction of text, and the Unicode line ends; halves of
+    surrogates, and the code points that are no characters: git takes their bytes for another encoding. Those of the
+    higher planes, the last two of each, are picked out by `_escape`: so many ranges would make the pattern slow.
+    """
+    return re.compile(
+        "[\0-\x08\x0b-\x1f\x7f-\x9f"
+        "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+        "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff\U0001fffe-\U0010ffff]"
+    )
+
+
+@cache
+def _rfc_3339() -> re.Pattern[str]:
+    return re.compile(
+        r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,][0-9]+)?"
+        r"(?:[Zz]|([+-])([0-9]{2}):?([0-9]{2}))?"
+    )
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -6,7 +6,6 @@ its end: nothing but the last directory of each level is ever read or written to
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -29,8 +28,7 @@ class Delta(NamedTuple):
     blob: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTree:
+class SessionTree(NamedTuple):
     """What a session's root tree holds, and the last directory of each level.
 
     Attributes:
@@ -48,7 +46,7 @@ class SessionTree:
     oid: str
     tag: str
     header: str
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]  # the method of a tuple is never called
     last_id: str | None = None
     top: bytes = b""
     middle: bytes = b""
@@ -63,7 +61,7 @@ class SessionTree:
     def with_header(self, header: str) -> tuple["SessionTree", list[GitObject]]:
         """Returns the tree with another header blob, and the object that it needs."""
         root = git_object("tree", self.top + tree_item(BLOB_MODE, HEADER_NAME, header))
-        return replace(self, header=header, oid=root.oid), [root]
+        return self._replace(header=header, oid=root.oid), [root]
 
     def with_delta(self, encoded_id: str, blob: str) -> tuple["SessionTree", list[GitObject]]:
         """Returns the tree with one more delta, and the objects that it needs, the root tree last.
@@ -118,8 +116,8 @@ def read_tree(objects: Objects, oid: str, tag: str, header: str, root: bytes | N
     last = deltas[-1]
     if directories(last.number, tag) != (f"{tops[-1][0]:04d}-{tag}", f"{middles[-1][0]:02d}-{tag}"):
         raise Corrupt(f"delta {last.number} lies in the wrong directory of the tree {oid}", oid=oid)
-    return replace(
-        empty, count=last.number + 1, last_id=last.encoded_id, middle=middle, bottom=bottom, bottom_oid=middles[-1][1]
+    return empty._replace(
+        count=last.number + 1, last_id=last.encoded_id, middle=middle, bottom=bottom, bottom_oid=middles[-1][1]
     )
 
 

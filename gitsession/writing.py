@@ -10,7 +10,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from gitsession.building import Built, NewDelta, build
 from gitsession.conversation import split_lines
@@ -149,7 +148,7 @@ class Writer:
                 raise SessionExists(meta.id)
             self._refuse_other_side(meta.id)
             self._refuse_case_twin(meta.id, branch)
-            old = None if source is None else replace(source, session_id=meta.id)
+            old = None if source is None else source._replace(session_id=meta.id)
             subject = "meta: new session" if source is None else f"meta: fork of {source.session_id}"
             built = build(old, None, meta, subject=subject, now=int(time.time()))
             self._move(branch, None, built, "create" if source is None else "fork")

@@ -1,8 +1,12 @@
 """The public names: complete, sorted, described and annotated."""
 
+import ast
+import importlib
 import inspect
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +20,7 @@ def order(name: str) -> tuple[int, str]:
 
 
 def public_classes() -> list[type]:
-    return [value for value in map(gitsession.__dict__.get, gitsession.__all__) if isinstance(value, type)]
+    return [value for name in gitsession.__all__ if isinstance(value := getattr(gitsession, name), type)]
 
 
 def members(cls: type) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -40,13 +44,32 @@ def test_all_is_sorted_and_names_nothing_twice() -> None:
     assert sorted(set(gitsession.__all__), key=order) == list(gitsession.__all__)
 
 
-def test_all_is_what_the_package_offers() -> None:
-    offered = {
-        name
-        for name, value in vars(gitsession).items()
-        if not name.startswith("_") and not isinstance(value, ModuleType)
-    }
-    assert offered == {name for name in gitsession.__all__ if not name.startswith("_")}
+def test_dir_is_what_all_names() -> None:
+    assert [name for name in dir(gitsession) if not name.startswith("__")] == sorted(gitsession.__all__)
+
+
+def test_the_package_loads_each_name_from_where_a_type_checker_sees_it() -> None:
+    tree = ast.parse(Path(gitsession.__file__).read_text("utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == gitsession._MODULES
+    assert sorted(seen) == sorted(gitsession.__all__)
+
+
+def test_each_name_is_what_its_module_has_under_it() -> None:
+    for name, module in gitsession._MODULES.items():
+        assert getattr(gitsession, name) is getattr(importlib.import_module(module), name)
+
+
+def test_importing_a_module_does_not_put_it_over_a_function_of_the_same_name() -> None:
+    check = "import gitsession.view as _, gitsession.sync; print(gitsession.view.__name__, callable(gitsession.sync))"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout == "view True\n"
+
+
+def test_a_name_that_the_package_has_not_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'gitsession' has no attribute 'nothing'"):
+        gitsession.nothing  # noqa: B018
 
 
 @pytest.mark.parametrize("cls", public_classes())

@@ -25,6 +25,7 @@ TRIES = 100
         """echo '{"role": "user", "content": "Hello"}' | gitsession append fix-login""",
         """echo '{"role": "user", "content": "Hello"}' | gitsession append --parent '' brand-new""",
     ),
+    writes=True,
 )
 @options.session
 @click.option("--text", metavar="TEXT", help="The text of one message; without it, messages are read from stdin.")

@@ -13,6 +13,7 @@ from ..output import write, write_json
 @options.command(
     "clone",
     examples=("gitsession clone server.git copy.git", "gitsession clone server.git part.git --session 'fix-*'"),
+    writes=True,
 )
 @click.argument("url", metavar="URL")
 @click.argument("path", metavar="[PATH]", required=False, type=click.Path(path_type=Path))

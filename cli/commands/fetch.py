@@ -5,7 +5,9 @@ from gitsession import fetch
 from .. import options, syncing
 
 
-@options.command("fetch", examples=("gitsession fetch", "gitsession fetch fix-login", "gitsession fetch 'fix-*'"))
+@options.command(
+    "fetch", examples=("gitsession fetch", "gitsession fetch fix-login", "gitsession fetch 'fix-*'"), writes=True
+)
 @syncing.sessions
 @syncing.remote
 @syncing.dry_run

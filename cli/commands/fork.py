@@ -7,7 +7,9 @@ from ..output import print_session
 
 
 @options.command(
-    "fork", examples=("gitsession fork fix-login another-way", "gitsession fork fix-login from-the-start --at '#1'")
+    "fork",
+    examples=("gitsession fork fix-login another-way", "gitsession fork fix-login from-the-start --at '#1'"),
+    writes=True,
 )
 @options.session
 @click.argument("new_id", metavar="[NEW]", required=False)

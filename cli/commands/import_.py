@@ -27,6 +27,7 @@ from ..text import count, one_line
         "gitsession import --format claude-code session.jsonl",
         "gitsession import --redact session.jsonl",
     ),
+    writes=True,
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("--format", "name", type=click.Choice([*FORMATS]), help="What the files are; else their content tells.")

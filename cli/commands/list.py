@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from gitsession import BrokenSession, OtherSide, SessionInfo, Store, remote_sessions
+from gitsession import BrokenSession, OtherSide, SessionInfo, Store
 
 from .. import options
 from ..output import local_time, on_terminal, session_json, style, table, write, write_json
@@ -58,6 +58,8 @@ def _with_sides(
 
 
 def _list_remote(store: Store, remote: str, limit: int | None, *, as_json: bool) -> None:
+    from gitsession import remote_sessions  # noqa: PLC0415  # it runs git, which a list of the store has no need of
+
     found = remote_sessions(store, remote)[:limit]
     if as_json:
         write_json({"id": one.id, "branch": one.branch, "oid": one.oid, "here": one.here} for one in found)

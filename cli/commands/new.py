@@ -9,7 +9,9 @@ from ..output import print_session
 
 
 @options.command(
-    "new", examples=("gitsession new", "gitsession new --id fix-login-2 --title 'Fix the login, second try'")
+    "new",
+    examples=("gitsession new", "gitsession new --id fix-login-2 --title 'Fix the login, second try'"),
+    writes=True,
 )
 @click.option("--id", "session_id", metavar="ID", help="Its id, any text; by default a random UUID.")
 @click.option("--title", metavar="TEXT", help="What to call it.")

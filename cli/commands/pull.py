@@ -5,7 +5,9 @@ from gitsession import pull
 from .. import options, syncing
 
 
-@options.command("pull", examples=("gitsession pull", "gitsession pull fix-login", "gitsession pull 'fix-*'"))
+@options.command(
+    "pull", examples=("gitsession pull", "gitsession pull fix-login", "gitsession pull 'fix-*'"), writes=True
+)
 @syncing.sessions
 @syncing.remote
 @syncing.dry_run

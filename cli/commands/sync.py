@@ -5,7 +5,9 @@ from gitsession import sync
 from .. import options, syncing
 
 
-@options.command("sync", examples=("gitsession sync", "gitsession sync fix-login", "gitsession sync --dry-run"))
+@options.command(
+    "sync", examples=("gitsession sync", "gitsession sync fix-login", "gitsession sync --dry-run"), writes=True
+)
 @syncing.sessions
 @syncing.remote
 @syncing.dry_run

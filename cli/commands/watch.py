@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..watching import Follower
 
 
-@options.command("watch", examples=("gitsession watch", "gitsession watch --redact ~/.claude/projects"))
+@options.command("watch", examples=("gitsession watch", "gitsession watch --redact ~/.claude/projects"), writes=True)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("--redact", is_flag=True, help="Leave secrets out, with a mark in place of each.")
 def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -> None:
@@ -64,6 +64,7 @@ class _Watch:
         self.tally = Tally(quiet=True)
         self._store = store
         self._json = settings.json
+        self._settings = settings
         self._redact = redact
         self._left: list[Path] = []
         self._told: set[str] = set()
@@ -90,6 +91,7 @@ class _Watch:
             self._left = paths
             self.tally.notes.append(f"gitsession: {error}")
             self._tell_notes()
+        self._settings.maintain_if_due()
 
     def _tell_notes(self) -> None:
         """Tells what is new of the notes: a file has the same broken line each time that it grows."""

@@ -5,7 +5,6 @@ damaged one is as good as none. Writing one may fail without a word: a store on 
 """
 
 import os
-import secrets
 from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
@@ -38,7 +37,7 @@ class Cache:
 
     def put(self, oid: str, derived: bytes) -> None:
         """Keeps what was derived from an object, if the disk allows."""
-        temporary = self.path / f"tmp_{secrets.token_hex(8)}"
+        temporary = self.path / f"tmp_{os.urandom(8).hex()}"
         try:
             make_directories(self.path)
             with open(temporary, "wb", opener=private) as file:  # pathlib takes no opener

@@ -3,7 +3,6 @@
 import re
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha1
 from io import BytesIO
 from typing import NamedTuple
@@ -164,8 +163,7 @@ def _announced_size(start: bytes, oid: str) -> int:
     return header.end() + int(header[2])
 
 
-@dataclass(frozen=True, slots=True)
-class TreeItem:
+class TreeItem(NamedTuple):
     """One item of a tree: its mode as git writes it, its name, and the id of its object."""
 
     mode: bytes
@@ -196,8 +194,7 @@ def decode_tree(content: bytes, oid: str) -> list[TreeItem]:
     return items
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(NamedTuple):
     """Who made a commit, and when: seconds since the epoch."""
 
     name: str
@@ -208,8 +205,7 @@ class Person:
         return f"{self.name} <{self.email}> {self.time} +0000"
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """A git commit.
 
     Attributes:

@@ -6,12 +6,11 @@ commit is acknowledged. On Linux one `syncfs` is a barrier for all files at once
 elsewhere each file and each directory is synced by itself, in the same places.
 """
 
-import ctypes
 import os
-import platform
 import re
 import sys
 import threading
+from functools import cache
 from pathlib import Path
 
 if sys.platform != "win32":
@@ -29,13 +28,12 @@ class Disk:
     def __init__(self, path: Path, *, durable: bool) -> None:
         self.path = path
         self.durable = durable
-        self._all_at_once = durable and _has_syncfs()
         self._local = threading.local()
 
     @property
     def at_once(self) -> bool:
         """Whether one barrier makes durable all that was written before it, whoever wrote it."""
-        return self._all_at_once
+        return self.durable and _has_syncfs()
 
     def file(self, file: int) -> None:
         """Syncs an open file now, or leaves it to the next barrier.
@@ -43,7 +41,7 @@ class Disk:
         Raises:
             OSError: The disk refuses.
         """
-        if self.durable and not self._all_at_once:
+        if self.durable and not _has_syncfs():
             _fsync(file)
 
     def directory(self, path: str | Path) -> None:
@@ -52,7 +50,7 @@ class Disk:
         Raises:
             OSError: The disk refuses.
         """
-        if self.durable and not self._all_at_once:
+        if self.durable and not _has_syncfs():
             fsync_directory(path)
 
     def barrier(self) -> None:
@@ -61,11 +59,13 @@ class Disk:
         Raises:
             OSError: The disk refuses, or refused something that was written before.
         """
-        if not self._all_at_once:
+        if not self.at_once:
             return
         handle = getattr(self._local, "handle", None)
         if handle is None:
             handle = self._local.handle = _Handle(self.path)
+        import ctypes  # noqa: PLC0415  # slow to load, and reading has no use for it
+
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.syncfs(handle.file) != 0:
             error = ctypes.get_errno()
@@ -104,7 +104,12 @@ def _fsync(file: int) -> None:
         os.fsync(file)
 
 
+@cache
 def _has_syncfs() -> bool:
     """Tells whether `syncfs` is there and reports failed writes, as it does since Linux 5.8."""
-    found = re.match(r"(\d+)\.(\d+)", platform.release()) if sys.platform == "linux" else None
+    if sys.platform != "linux":
+        return False
+    import ctypes  # noqa: PLC0415  # as above
+
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     return found is not None and (int(found[1]), int(found[2])) >= (5, 8) and hasattr(ctypes.CDLL(None), "syncfs")

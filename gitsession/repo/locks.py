@@ -7,7 +7,6 @@ there belongs to git (which holds it for milliseconds) or to a process that was 
 
 import contextlib
 import os
-import random
 import threading
 import time
 import warnings
@@ -21,7 +20,8 @@ from gitsession.repo.files import make_directories, translated
 if os.name == "nt":
     import msvcrt
 
-    def _try_lock(file: int) -> bool:
+    def try_lock(file: int) -> bool:
+        """Takes the system's lock on an open file, if nobody has it; it ends when the file is closed."""
         try:
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]  # Windows alone
         except OSError:
@@ -30,7 +30,8 @@ if os.name == "nt":
 else:
     import fcntl
 
-    def _try_lock(file: int) -> bool:
+    def try_lock(file: int) -> bool:
+        """Takes the system's lock on an open file, if nobody has it; it ends when the file is closed."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -77,7 +78,7 @@ class SessionLocks:
             try:
                 for pause in pauses(self.wait):
                     with translated("lock the session"):
-                        taken = _try_lock(file)
+                        taken = try_lock(file)
                     if taken:
                         break
                     if pause is None:
@@ -105,7 +106,7 @@ def pauses(wait: float) -> Iterator[float | None]:
     deadline = time.monotonic() + wait
     pause = 0.0005
     while time.monotonic() < deadline:
-        yield pause * random.uniform(0.5, 1.0)  # noqa: S311  # spreads writers, hides nothing
+        yield pause * (0.5 + os.urandom(1)[0] / 512)
         pause = min(pause * 1.5, 0.05)
     yield None
 

@@ -7,7 +7,6 @@ database of packs alone, so that it cannot meet a loose object.
 
 import errno
 import os
-import secrets
 import threading
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -53,7 +52,7 @@ class Objects:
         self.disk = disk
         self._root = f"{path}{os.sep}"
         self._local = threading.local()
-        self._salt = secrets.token_hex(4)
+        self._salt = os.urandom(4).hex()
         self._temporary = count()
 
     def read(self, oid: str, kind: str, *, limit: int | None = None) -> bytes:

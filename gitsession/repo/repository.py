@@ -2,12 +2,10 @@
 
 import os
 import shlex
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pygit2
 
@@ -21,6 +19,7 @@ from gitsession.repo.gc import wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, Refs
+from gitsession.repo.upkeep import Upkeep
 
 # Version 0 is SHA-1 objects and refs in files by definition, whatever git's defaults become.
 CONFIG = """\
@@ -57,8 +56,7 @@ _REFUSALS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """A branch that is to be moved.
 
     Attributes:
@@ -93,16 +91,20 @@ class Repository:
         objects: Its objects.
         refs: Its refs.
         locks: The locks of its writers.
+        upkeep: What its maintenance looks at.
+        maintains: Whether it may be maintained without being asked (`gitsession.maintain`).
         ignores_case: Whether its file system takes `A` and `a` for the same branch.
         wait: For how long a lock, or a collection, is waited for, in seconds.
     """
 
-    def __init__(self, path: Path, *, durable: bool, wait: float, ignores_case: bool) -> None:
+    def __init__(self, path: Path, *, durable: bool, wait: float, ignores_case: bool, maintains: bool = True) -> None:
         self.path = path
         self.disk = Disk(path, durable=durable)
         self.objects = Objects(path / "objects", self.disk)
         self.refs = Refs(path, self.disk, wait=wait)
         self.locks = SessionLocks(path / OWN_DIRECTORY / "locks", wait=wait)
+        self.upkeep = Upkeep(path, path / OWN_DIRECTORY)
+        self.maintains = maintains
         self.ignores_case = ignores_case
         self.wait = wait
 
@@ -153,7 +155,8 @@ class Repository:
                 "run `git repack -a -d` in it and remove that file",
             )
         ignores_case = config.get("core.ignorecase") in TRUE
-        made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case)
+        maintains = config.get("gitsession.maintain", TRUE[0]) in TRUE
+        made = cls(git_directory, durable=durable, wait=wait, ignores_case=ignores_case, maintains=maintains)
         if "gitsession.format" not in config:
             made.require_sessions()
         elif config["gitsession.format"] != str(FORMAT):
@@ -274,6 +277,8 @@ def _make(path: Path, *, durable: bool) -> None:
     # HEAD last: git takes a directory without one for no repository.
     for name, content in (("config", CONFIG), ("HEAD", "ref: refs/heads/main\n")):
         if not (path / name).exists():
+            import tempfile  # noqa: PLC0415  # a store is made once, and opened often
+
             file, temporary = tempfile.mkstemp(prefix=f"{name}.", dir=path)
             write_all(file, content.encode())
             disk.file(file)

@@ -1,41 +1,57 @@
 """The transcript formats of coding agents: each is one `Format`, told by what is in a file, not by its name."""
 
-from gitsession.transcripts.aider import AIDER
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
 from gitsession.transcripts.base import AbandonedLine, Format, Record
-from gitsession.transcripts.chat import CHAT
-from gitsession.transcripts.claude_code import CLAUDE_CODE
-from gitsession.transcripts.codex import CODEX
-from gitsession.transcripts.copilot import COPILOT
-from gitsession.transcripts.droid import DROID
-from gitsession.transcripts.gemini import GEMINI
-from gitsession.transcripts.langchain import LANGCHAIN
-from gitsession.transcripts.modular_agent import MODULAR_AGENT
-from gitsession.transcripts.opencode import OPENCODE
-from gitsession.transcripts.openhands import OPENHANDS
-from gitsession.transcripts.pi import PI
-from gitsession.transcripts.swe_agent import SWE_AGENT
 
 __all__ = ["FORMATS", "AbandonedLine", "Format", "Record", "recognise"]
 
+
+class _Formats(Mapping[str, Format]):
+    """The formats by their names; the module of one is loaded when it is first asked for.
+
+    It holds the format under the module's own name in capitals.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._loaded: dict[str, Format | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> Format:
+        found = self._loaded[name]
+        if found is None:
+            module = name.replace("-", "_")
+            found = self._loaded[name] = getattr(import_module(f"{__name__}.{module}"), module.upper())
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaded)
+
+    def __len__(self) -> int:
+        return len(self._loaded)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._loaded
+
+
 # In the order in which they are tried: those that are told by little come last.
-FORMATS: dict[str, Format] = {
-    one.name: one
-    for one in (
-        CLAUDE_CODE,
-        CODEX,
-        PI,
-        GEMINI,
-        OPENCODE,
-        COPILOT,
-        DROID,
-        OPENHANDS,
-        SWE_AGENT,
-        MODULAR_AGENT,
-        LANGCHAIN,
-        CHAT,
-        AIDER,
+FORMATS: Mapping[str, Format] = _Formats(
+    (
+        "claude-code",
+        "codex",
+        "pi",
+        "gemini",
+        "opencode",
+        "copilot",
+        "droid",
+        "openhands",
+        "swe-agent",
+        "modular-agent",
+        "langchain",
+        "chat",
+        "aider",
     )
-}
+)
 
 
 def recognise(head: bytes, name: str) -> Format | None:

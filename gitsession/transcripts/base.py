@@ -7,7 +7,7 @@ the log. All functions are pure, over bytes and values: no file is opened here, 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.view import View
@@ -38,8 +38,7 @@ class Record:
     unfinished: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class AbandonedLine:
+class AbandonedLine(NamedTuple):
     """A line of conversation that the user left: they went back to an earlier message and asked anew.
 
     Attributes:
@@ -63,8 +62,7 @@ Listing = Callable[[PurePath], Sequence[str]]
 """Tells the names of the files in a directory, in order; none where there is no such directory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A session that is to become a transcript which its agent can resume.
 
     Attributes:
@@ -85,8 +83,7 @@ class Draft:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Composed:
+class Composed(NamedTuple):
     """A transcript that an agent can resume.
 
     Attributes:

@@ -15,8 +15,8 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from dataclasses import replace
+from typing import Any, BinaryIO, NamedTuple
 
 from gitsession import json_text
 from gitsession.transcripts.base import Record
@@ -102,8 +102,7 @@ def first_objects(head: bytes, most: int = 50) -> list[dict[str, Any]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     body: bytes
     ended: bool
     number: int

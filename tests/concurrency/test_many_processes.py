@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import MessageEntry, SessionCommit, SessionMeta, Store
+from gitsession import MessageEntry, SessionCommit, SessionMeta, Store, verify
 from tests.concurrency import workers
 from tests.concurrency.workers import race
 from tests.conftest import Git
@@ -108,3 +108,17 @@ def test_git_moves_a_branch_while_a_store_appends_to_it(store: Store, git: Git) 
         git("-C", store.path, "update-ref", "refs/heads/s", made, tip)
     assert [entry.message["n"] for entry in store.load("s")] == list(range(10))
     assert is_linear(store, git, "s")
+
+
+def test_maintenance_beside_writers_and_a_reader_loses_nothing(store: Store, git: Git, tmp_path: Path) -> None:
+    for session in "st":
+        store.create(SessionMeta(session))
+    _, *written, (_, read) = race(4, workers.commit_beside_maintenance, str(store.path), str(tmp_path / "end"))
+    for session, (_, heads) in zip("st", written, strict=True):
+        assert heads == [f"c{number}" for number in range(len(heads))]
+        assert [entry.id for entry in Store.open(store.path).load(session)] == [f"{head}/0" for head in heads]
+        assert is_linear(store, git, session)
+    # Every look found both sessions whole: a damaged one would be missing among those listed.
+    assert [2] * len(read) == [len(listed) for _, listed in read]
+    assert read == sorted(read, key=lambda found: found[0])
+    assert list(verify(store)) == []

@@ -3,6 +3,7 @@
 import multiprocessing
 from collections.abc import Callable
 from multiprocessing.synchronize import Barrier
+from pathlib import Path
 from typing import Any
 
 from gitsession import (
@@ -10,8 +11,10 @@ from gitsession import (
     ParentConflict,
     SessionCommit,
     SessionExists,
+    SessionInfo,
     SessionMeta,
     Store,
+    maintain,
 )
 
 _context = multiprocessing.get_context("spawn")
@@ -118,3 +121,24 @@ def fork_to_one_name(number: int, barrier: Barrier, path: str) -> bool:
     except SessionExists:
         return False
     return True
+
+
+def commit_beside_maintenance(number: int, barrier: Barrier, path: str, end: str) -> tuple[str, list[Any]]:
+    """Commits, reads, or maintains, by its number, until the file `end` is there; tells what was done."""
+    barrier.wait(60)
+    store = Store.open(path, durable=False)
+    if number == 0:
+        runs = [maintain(store) for _ in range(6)]
+        Path(end).touch()
+        return "maintained", runs
+    session = store.bind("s" if number == 1 else "t")
+    done: list[Any] = []
+    while not Path(end).exists():
+        if number == 3:
+            lengths = [len(reader.load(name)) for reader in (store, Store.open(path)) for name in ("s", "t")]
+            infos = [*store.sessions()]
+            done.append((lengths, [info.deltas for info in infos if isinstance(info, SessionInfo)]))
+        else:
+            commit = SessionCommit(f"c{len(done)}", done[-1] if done else None, [{"n": len(done)}])
+            done.append(session.commit(commit).head)
+    return "read" if number == 3 else "committed", done
