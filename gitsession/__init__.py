@@ -252,11 +252,7 @@ _NAMES = {
     ),
     "gitsession.session_store": ("SessionStore",),
     "gitsession.sides": ("OtherSide",),
-    "gitsession.store": (
-        "BrokenSession",
-        "SessionInfo",
-        "Store",
-    ),
+    "gitsession.store": ("Store",),
     "gitsession.sync.bundles": (
         "import_bundle",
         "is_bundle",
