@@ -148,6 +148,11 @@ def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> I
                 yield first, bottom_oid
 
 
+def top_directories(tree: SessionTree) -> list[str]:
+    """Returns the trees of the directories in the root tree, of 10,000 deltas each."""
+    return [oid for _, oid in _directory_items(tree.top, tree.oid, tree.tag, width=4)] if tree.top else []
+
+
 def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[Delta]:
     """Yields the deltas from number `start` on.
 
