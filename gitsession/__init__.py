@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
     from gitsession.finding import Finding
     from gitsession.importer import import_transcripts
+    from gitsession.listing import BrokenSession, SessionInfo
     from gitsession.maintenance import Maintenance, maintain
     from gitsession.model import (
         CompactionEntry,
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from gitsession.scan import StoredSecret, scan
     from gitsession.session_store import SessionStore
     from gitsession.sides import OtherSide
-    from gitsession.store import BrokenSession, SessionInfo, Store
+    from gitsession.store import Store
     from gitsession.sync.bundles import import_bundle, is_bundle, write_bundle
     from gitsession.sync.cloning import clone
     from gitsession.sync.fetching import fetch
@@ -216,6 +217,7 @@ _NAMES = {
     "gitsession.finding": ("Finding",),
     "gitsession.importer": ("import_transcripts",),
     "gitsession.maintenance": ("Maintenance", "maintain"),
+    "gitsession.listing": ("BrokenSession", "SessionInfo"),
     "gitsession.model": (
         "CompactionEntry",
         "Message",
@@ -250,11 +252,7 @@ _NAMES = {
     ),
     "gitsession.session_store": ("SessionStore",),
     "gitsession.sides": ("OtherSide",),
-    "gitsession.store": (
-        "BrokenSession",
-        "SessionInfo",
-        "Store",
-    ),
+    "gitsession.store": ("Store",),
     "gitsession.sync.bundles": (
         "import_bundle",
         "is_bundle",

@@ -19,11 +19,12 @@ from functools import partial
 from typing import TypeVar
 
 from gitsession.errors import SessionError
+from gitsession.listing import BrokenSession, SessionInfo
 from gitsession.model import Messages, Session, SessionCommit, SessionEntry, SessionMeta
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.sides import OtherSide
-from gitsession.store import BrokenSession, SessionInfo, Store
+from gitsession.store import Store
 from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
 
 _T = TypeVar("_T")

@@ -12,7 +12,7 @@ from uuid import NAMESPACE_OID, uuid5
 from gitsession.conversation import StoredDelta, entries, split_lines
 from gitsession.errors import TranscriptExists
 from gitsession.model import CompactionEntry, MessageEntry
-from gitsession.reading import State
+from gitsession.reading import State, named
 from gitsession.revisions import resolve
 from gitsession.store import Store
 from gitsession.transcripts import FORMATS
@@ -92,9 +92,9 @@ def export_transcript(
     state = resolve(store.reader, session_id, at)
     records, rest = _parts(chosen, store.reader.deltas(state))
     whole = bool(records) and not rest and _is_unforked(store, state)
-    known = state.named_meta.extra.get("cwd")
+    known = named(state.meta, state.session_id).extra.get("cwd")
     draft = Draft(
-        meta=state.named_meta,
+        meta=named(state.meta, state.session_id),
         id=derived_uuid(_NAMESPACE, format, session_id, state.head or ""),
         cwd=known if isinstance(known, str) and known else cwd,
         records=records,

@@ -1,17 +1,24 @@
 """The index of a session's commit ids, kept in memory between commits, so that none is looked for by a scan."""
 
+from itertools import islice
+
+from gitsession.repo.cache import Cache
 from gitsession.repo.objects import Objects
-from gitsession.tree import SessionTree, bottom_directories, deltas_of
+from gitsession.tree import DIRECTORY_SIZE, SessionTree, bottom_directories, deltas_of, top_directories
+
+# How many deltas one directory of the root tree holds.
+_TOP_SIZE = DIRECTORY_SIZE * DIRECTORY_SIZE
 
 
 class IdIndex:
     """Maps the encoded commit ids of one session to the numbers of their deltas.
 
     It follows the session's tree: only directories that differ from those it has seen are read again, and it is never
-    believed for a tree that it has not followed.
+    believed for a tree that it has not followed. The ids of a full directory of the root tree are kept on disk.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
         self._tree_oid = ""
         self._bottoms: list[str] = []
         self._ids: list[str] = []
@@ -43,11 +50,25 @@ class IdIndex:
         for encoded_id in self._ids[same * 100 :]:
             self._numbers.pop(encoded_id, None)
         del self._ids[same * 100 :]
-        for delta in deltas_of(objects, tree, same * 100):
-            self._numbers.setdefault(delta.encoded_id, delta.number)
-            self._ids.append(delta.encoded_id)
+        for top in top_directories(tree)[same // DIRECTORY_SIZE :]:
+            self._read(objects, tree, top)
         self._bottoms = bottoms
         self._tree_oid = tree.oid
+
+    def _read(self, objects: Objects, tree: SessionTree, top: str) -> None:
+        """Reads the ids of the directory of the root tree that the index has come to, from where it stands."""
+        start = len(self._ids)
+        full = start % _TOP_SIZE == 0 and tree.count >= start + _TOP_SIZE
+        kept = self._cache.find(top) if full else None
+        fresh = [] if kept is None else kept.decode("ascii", "replace").split("\n")
+        if len(fresh) != _TOP_SIZE:
+            deltas = deltas_of(objects, tree, start)
+            fresh = [delta.encoded_id for delta in islice(deltas, _TOP_SIZE - start % _TOP_SIZE)]
+            if full:
+                self._cache.put(top, "\n".join(fresh).encode("ascii"))
+        for number, encoded_id in enumerate(fresh, start):
+            self._numbers.setdefault(encoded_id, number)
+        self._ids += fresh
 
     def grow(self, old: SessionTree | None, new: SessionTree) -> None:
         """Takes over the delta that `new` has more than `old`, the tree that the index is at; None for no tree yet."""

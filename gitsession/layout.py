@@ -17,6 +17,10 @@ _UNSAFE = re.compile(rb"[^A-Za-z0-9._-]")
 _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _OBJECT_ID = re.compile(r"[0-9a-fA-F]{40}")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE | re.DOTALL)
+# What stands for itself, as most ids do: a commit id; a session id that is too long for `HEAD` and for a device, and
+# too short for an object id.
+_PLAIN_COMMIT = re.compile(r"[A-Za-z0-9._-]{1,200}")
+_PLAIN_SESSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{5,38}")
 # The name of a remote: no "@" and no "/", so that what follows the last "@" of `S@remote` is one or is none.
 _REMOTE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 # A dot that git or a file system would misread: the first, the last, one after another, that of a final ".lock".
@@ -40,6 +44,8 @@ def encode_session_id(session_id: str, *, limit: int | None = MAX_NAME_BYTES) ->
     Raises:
         InvalidSessionId: The string is empty, too long, no text, or reserved.
     """
+    if isinstance(session_id, str) and limit == MAX_NAME_BYTES and _PLAIN_SESSION.fullmatch(session_id):
+        return session_id
     if not isinstance(session_id, str) or not session_id:
         raise InvalidSessionId(session_id, "it must be a string that is not empty")
     if session_id.startswith("refs/"):
@@ -55,6 +61,8 @@ def encode_session_id(session_id: str, *, limit: int | None = MAX_NAME_BYTES) ->
 
 def session_id_of(branch: str) -> str:
     """Returns the session id that a branch name stands for; `refs/heads/<name>` for a name made with plain git."""
+    if _PLAIN_SESSION.fullmatch(branch):
+        return branch
     try:
         decoded = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), branch.encode()).decode()
         if encode_session_id(decoded) == branch:
@@ -109,6 +117,8 @@ def is_remote_name(name: str) -> bool:
 
 def is_ref_name(branch: str) -> bool:
     """Tells whether git allows a branch name (the rules of git-check-ref-format)."""
+    if _PLAIN_SESSION.fullmatch(branch.removeprefix(HEADS)):
+        return True
     if not branch or len(branch) > 1000 or re.search(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|\.$|[\ud800-\udfff]", branch):
         return False
     parts = branch.split("/")
@@ -152,6 +162,8 @@ def encode_commit_id(commit_id: str) -> str:
     Raises:
         InvalidCommit: The id is empty, too long, or no text.
     """
+    if isinstance(commit_id, str) and _PLAIN_COMMIT.fullmatch(commit_id):
+        return commit_id
     if not isinstance(commit_id, str) or not commit_id:
         raise InvalidCommit("the commit id must be a string that is not empty")
     name = _percent_encode(commit_id, InvalidCommit("the commit id holds a lone surrogate, which is no text"))
@@ -166,6 +178,8 @@ def decode_commit_id(encoded: str) -> str:
     Raises:
         Corrupt: It is nobody's encoding.
     """
+    if _PLAIN_COMMIT.fullmatch(encoded):
+        return encoded
     fault = Corrupt(f"{encoded!a:.80} in the name of a delta is no encoded commit id")
     try:
         decoded = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded.encode()).decode()

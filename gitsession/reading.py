@@ -52,16 +52,16 @@ class State(NamedTuple):
     tree: SessionTree
 
     @property
-    def named_meta(self) -> SessionMeta:
-        """The header under the id of the branch: the branch wins, and the header's own id is the parent."""
-        if self.meta.id == self.session_id:
-            return self.meta
-        return replace(self.meta, id=self.session_id, parent_session=self.meta.id)
-
-    @property
     def head(self) -> str | None:
         """The id of the last session commit; None if there is none."""
         return None if self.tree.last_id is None else decode_commit_id(self.tree.last_id)
+
+
+def named(header: SessionMeta, session_id: str) -> SessionMeta:
+    """Returns a header under the id of its branch: the branch wins, and the header's own id is the parent."""
+    if header.id == session_id:
+        return header
+    return replace(header, id=session_id, parent_session=header.id)
 
 
 class Reader:

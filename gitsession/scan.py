@@ -7,8 +7,9 @@ from typing import Any
 
 from gitsession import json_text
 from gitsession.layout import decode_commit_id
+from gitsession.listing import SessionInfo
 from gitsession.secret_scan import find_secrets
-from gitsession.store import SessionInfo, Store
+from gitsession.store import Store
 from gitsession.tree import deltas_of
 
 

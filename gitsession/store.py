@@ -3,21 +3,21 @@
 import builtins
 import os
 import warnings
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitsession import revisions
 from gitsession.building import NewDelta
 from gitsession.conversation import entries, entry_view, message_lines, split_lines
-from gitsession.errors import AmbiguousName, NotImported, SessionError, SessionNotFound
+from gitsession.errors import AmbiguousName, NotImported, SessionNotFound
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, branch_of, derived_prefixes, other_side, session_id_of
+from gitsession.listing import BrokenSession, Listing, SessionInfo, info_of
 from gitsession.model import Messages, SessionEntry, SessionMeta
-from gitsession.reading import Reader, State, rfc3339
+from gitsession.reading import Reader, State
 from gitsession.repo.repository import Repository
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
@@ -29,54 +29,6 @@ from gitsession.writing import Writer
 
 if TYPE_CHECKING:
     from gitsession.transcripts.base import Record
-
-
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
-    """What a list of sessions shows of one.
-
-    Attributes:
-        id: The session's id.
-        branch: Its branch, without `refs/heads/`.
-        title: What a person calls it; None where nobody said.
-        agent: The agent whose session it is; None where it is not known.
-        deltas: How many deltas it holds.
-        head: The id of the last session commit; None if there is none.
-        oid: The git commit, 40 hex digits.
-        created_at: RFC 3339, or "" where it is not known.
-        updated_at: When the last git commit was made, RFC 3339.
-        parent_session: The session that it was forked or spawned from.
-        meta: The whole header.
-    """
-
-    id: str
-    branch: str
-    title: str | None
-    agent: str | None
-    deltas: int
-    head: str | None
-    oid: str
-    created_at: str
-    updated_at: str
-    parent_session: str | None
-    meta: SessionMeta
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenSession:
-    """A branch that cannot be read as a session.
-
-    Attributes:
-        id: The session's id.
-        branch: Its branch, without `refs/heads/`.
-        oid: The git commit, 40 hex digits; None where the ref itself is damaged.
-        error: What is wrong.
-    """
-
-    id: str
-    branch: str
-    oid: str | None
-    error: SessionError
 
 
 class Store:
@@ -98,6 +50,7 @@ class Store:
         self.repository = repository
         self.reader = Reader(repository)
         self.writer = Writer(repository, self.reader)
+        self._listing = Listing(self.reader)
 
     @classmethod
     def init(cls, path: str | os.PathLike[str], *, durable: bool = True, wait: float = 30.0) -> "Store":
@@ -193,25 +146,7 @@ class Store:
 
     def sessions(self) -> Iterator[SessionInfo | BrokenSession]:
         """Yields what is known of each session, the last changed first; those that cannot be read come last."""
-        found: builtins.list[SessionInfo] = []
-        broken: builtins.list[BrokenSession] = []
-        for session_id, value in self.reader.branches():
-            oid = None if isinstance(value, SessionError) else value
-            try:
-                if isinstance(value, SessionError):
-                    raise value
-                found.append(_info(self.reader.state(session_id, value)))
-            except SessionError as error:
-                broken.append(BrokenSession(session_id, _branch(session_id), oid, error))
-        # Git keeps whole seconds. Of sessions that changed in the same one, the branch that moved last comes first.
-        seconds = Counter(info.updated_at for info in found)
-
-        def changed(info: SessionInfo) -> tuple[str, int]:
-            tied = seconds[info.updated_at] > 1
-            return info.updated_at, self.repository.refs.moved_at(HEADS + info.branch) if tied else 0
-
-        yield from sorted(found, key=changed, reverse=True)
-        yield from broken
+        return self._listing.sessions()
 
     def info(self, session_id: str, *, at: str | None = None) -> SessionInfo:
         """Returns what a list shows of one session.
@@ -224,8 +159,8 @@ class Store:
         state = self._state(session_id, at)
         side = self.reader.side(session_id)
         if side is None:
-            return _info(state)
-        info = _info(state._replace(session_id=side[0]))
+            return info_of(state)
+        info = info_of(state._replace(session_id=side[0]))
         return replace(info, id=session_id, branch=f"{side[1]}/{info.branch}")
 
     def other_sides(self) -> Iterator[OtherSide]:
@@ -328,23 +263,6 @@ class Store:
         return revisions.resolve(self.reader, session_id, at)
 
 
-def _info(state: State) -> SessionInfo:
-    meta = state.named_meta
-    return SessionInfo(
-        meta.id,
-        branch_of(meta.id),
-        meta.title,
-        meta.agent,
-        state.tree.count,
-        state.head,
-        state.oid,
-        meta.created_at,
-        rfc3339(state.commit.author.time),
-        meta.parent_session,
-        meta,
-    )
-
-
 def _find(known: builtins.list[str], name: str) -> str:
     exact = next((one for one in (name, HEADS + name, session_id_of(name)) if one in known), None)
     if exact is not None:
@@ -360,11 +278,6 @@ def _find(known: builtins.list[str], name: str) -> str:
     if not roots:
         raise SessionNotFound(name)
     return roots[0]
-
-
-def _branch(session_id: str) -> str:
-    """Returns the branch that a session was found on, also where git does not allow its name."""
-    return session_id.removeprefix(HEADS) if session_id.startswith(HEADS) else branch_of(session_id)
 
 
 def _begins(session_id: str, name: str) -> bool:

@@ -54,7 +54,7 @@ def commit_message(views: Sequence[View], *, commit_id: str, delta: int, session
     text = _text(views[0])
     first_line, _, rest = text.partition("\n")
     more = f" (+{len(views) - 1} more)" if len(views) > 1 else ""
-    whole = f"{views[0].who}: {_BLANKS.sub(' ', first_line.lstrip(' ')) or '(empty)'}"
+    whole = f"{views[0].who}: {_spaced(first_line.lstrip(' ')) or '(empty)'}"
     subject = _clip(whole, SUBJECT_LENGTH - len(more)) + more
     if more:
         share = max(BODY_LENGTH // len(views), SHARE_LENGTH)
@@ -160,6 +160,11 @@ def _escape(found: re.Match[str]) -> str:
     if code > 0xFFFF:
         return found.group() if code & 0xFFFE != 0xFFFE else f"\\U{code:08x}"
     return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
+
+
+def _spaced(line: str) -> str:
+    """Returns a line with one blank in place of each run of blanks and tabs; most lines have none."""
+    return _BLANKS.sub(" ", line) if "  " in line or "\t" in line else line
 
 
 def _clip(text: str, length: int) -> str:

@@ -6,7 +6,6 @@ its end: nothing but the last directory of each level is ever read or written to
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from gitsession.errors import Corrupt, InvalidCommit
@@ -18,6 +17,9 @@ from gitsession.repo.objects import Objects
 DIRECTORY_SIZE = 100
 
 _ITEM_TAIL = 20  # the bytes of an object id at the end of an item
+
+
+_DELTAS = re.compile(rb"100644 (\d{6,8})-([A-Za-z0-9._%-]+)-([0-9a-f]{6})\.jsonl\0(.{20})", re.DOTALL)
 
 
 class Delta(NamedTuple):
@@ -146,6 +148,11 @@ def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> I
                 yield first, bottom_oid
 
 
+def top_directories(tree: SessionTree) -> list[str]:
+    """Returns the trees of the directories in the root tree, of 10,000 deltas each."""
+    return [oid for _, oid in _directory_items(tree.top, tree.oid, tree.tag, width=4)] if tree.top else []
+
+
 def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[Delta]:
     """Yields the deltas from number `start` on.
 
@@ -217,26 +224,21 @@ def _last_item(items: bytes) -> int:
     return len(items) - (items.index(b"\0") + 1 + _ITEM_TAIL)
 
 
-@lru_cache(maxsize=1024)
-def _delta_pattern(tag: str) -> re.Pattern[bytes]:
-    return re.compile(rb"100644 (\d{6,8})-([A-Za-z0-9._%%-]+)-%b\.jsonl\0(.{20})" % tag.encode(), re.DOTALL)
-
-
 def _delta_items(content: bytes, oid: str, tag: str) -> list[Delta]:
     """Returns the deltas of one bottom directory."""
-    found = _delta_pattern(tag).findall(content)
-    length = sum(len(number) + len(encoded) + len(blob) for number, encoded, blob in found)
-    # Each item has 22 bytes besides: the mode and a blank, two dashes, the tag, the ending and a NUL.
-    if not found or length + 22 * len(found) != len(content):
+    found = _DELTAS.findall(content)
+    length = sum(len(number) + len(encoded) for number, encoded, _, _ in found)
+    # Each item has 42 bytes besides: the mode and a blank, two dashes, the tag, the ending, a NUL and the blob.
+    if not found or length + 42 * len(found) != len(content) or {own for _, _, own, _ in found} != {tag.encode()}:
         raise Corrupt(f"the tree {oid} is no directory of deltas", oid=oid)
-    return [Delta(int(number), encoded.decode(), blob.hex()) for number, encoded, blob in found]
+    return [Delta(int(number), encoded.decode(), blob.hex()) for number, encoded, _, blob in found]
 
 
 def _directory_items(content: bytes, oid: str, tag: str, *, width: int) -> list[tuple[int, str]]:
     """Returns the directories of a tree that holds nothing else: their numbers and trees."""
     items = decode_tree(content, oid)
-    pattern = rb"(\d{%d})-%b" % (width, tag.encode())
-    matches = [re.fullmatch(pattern, item.name) for item in items]
-    if not items or not all(matches) or any(item.mode != TREE_MODE for item in items):
+    ending = f"-{tag}".encode()
+    proper = (item.mode == TREE_MODE and item.name[width:] == ending and item.name[:width].isdigit() for item in items)
+    if not items or not all(proper):
         raise Corrupt(f"the tree {oid} is no directory of a session", oid=oid)
-    return [(int(match[1]), item.oid) for match, item in zip(matches, items, strict=True) if match]
+    return [(int(item.name[:width]), item.oid) for item in items]

@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitsession import Store
 from gitsession.ids import IdIndex
+from gitsession.repo.cache import Cache
 from gitsession.repo.codec import object_id
 from gitsession.repo.objects import Objects
 from gitsession.repo.repository import Repository
-from gitsession.tree import SessionTree
+from gitsession.tree import SessionTree, bottom_directories
 
 HEADER = object_id("blob", b"{}\n")
 BLOB = object_id("blob", b"x\n")
@@ -17,6 +19,11 @@ BLOB = object_id("blob", b"x\n")
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> Objects:
     return Repository.init(tmp_path_factory.mktemp("ids") / "store.git", durable=False, wait=1.0).objects
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    return Cache(tmp_path_factory.mktemp("cache") / "ids")
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +47,19 @@ def names(index: IdIndex, prefix: str, count: int) -> list[int | None]:
     return [index.find(f"{prefix}{number}") for number in range(count)]
 
 
-def test_an_index_finds_ids_and_their_parents(objects: Objects) -> None:
-    index = IdIndex()
+def test_an_index_finds_ids_and_their_parents(objects: Objects, cache: Cache) -> None:
+    index = IdIndex(cache)
     assert index.find("c0") is None
     index.follow(objects, trees(objects, "c", 150)[-1])
     assert names(index, "c", 151) == [*range(150), None]
     assert [index.parent_of(number) for number in (0, 1, 100, 149)] == [None, "c0", "c99", "c148"]
 
 
-def test_an_index_follows_a_fork_and_forgets_what_that_has_not(objects: Objects, line: list[SessionTree]) -> None:
+def test_an_index_follows_a_fork_and_forgets_what_that_has_not(
+    objects: Objects, cache: Cache, line: list[SessionTree]
+) -> None:
     fork = trees(objects, "f", 120, line[104])
-    index = IdIndex()
+    index = IdIndex(cache)
     for tree, own, others in ((line[-1], 240, 0), (fork[-1], 105, 120), (line[-1], 240, 0), (line[50], 51, 0)):
         index.follow(objects, tree)
         assert names(index, "c", 240) == [number if number < own else None for number in range(240)]
@@ -60,9 +69,32 @@ def test_an_index_follows_a_fork_and_forgets_what_that_has_not(objects: Objects,
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, 239), min_size=1, max_size=6))
 def test_wherever_it_goes_an_index_is_as_one_that_began_there(
-    objects: Objects, line: list[SessionTree], steps: list[int]
+    objects: Objects, cache: Cache, line: list[SessionTree], steps: list[int]
 ) -> None:
-    index = IdIndex()
+    index = IdIndex(cache)
     for step in steps:
         index.follow(objects, line[step])
         assert names(index, "c", 240) == [number if number <= step else None for number in range(240)]
+
+
+@pytest.mark.parametrize("kept", ["as it was", "damaged", "cut short", "none"])
+def test_the_ids_of_full_directories_are_the_same_from_what_was_kept(
+    store: Store, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    monkeypatch.setattr("gitsession.ids._TOP_SIZE", 100)  # so that a directory of 100 stands for one of 10,000
+    monkeypatch.setattr(
+        "gitsession.ids.top_directories", lambda tree: [oid for _, oid in bottom_directories(objects, tree)]
+    )
+    objects = store.repository.objects
+    cache = Cache(store.path / "cache")
+    tree = trees(objects, "c", 250)[-1]
+    IdIndex(cache).follow(objects, tree)
+    files = sorted(cache.path.iterdir())
+    assert len(files) == 2
+    for file in files:
+        content = file.read_bytes()
+        changed = {"damaged": content.replace(b"c1", b"d1"), "cut short": content[:-5]}.get(kept, content)
+        file.write_bytes(changed) if kept != "none" else file.unlink()
+    index = IdIndex(cache)
+    index.follow(objects, tree)
+    assert names(index, "c", 251) == [*range(250), None]

@@ -40,6 +40,7 @@ ORDER = [
     "writing",
     "lines",
     "session_store",
+    "listing",
     "store",
     "due",
     "finding",

@@ -61,14 +61,34 @@ def encode_loose(made: GitObject) -> bytes:
     size = len(head) + len(made.content)
     # Half of a tree's bytes are ids, which nothing makes shorter.
     if size >= (_STORED_BELOW if made.kind != "tree" else _STORED_LIMIT):
-        stream = zlib.compressobj(1)
-        return stream.compress(head) + stream.compress(made.content) + stream.flush()
-    data = head + made.content
+        return deflate(made.content, 1, head=head)
+    return deflate_stored(head + made.content)
+
+
+def deflate(content: bytes, level: int, *, head: bytes = b"") -> bytes:
+    """Returns content as a zlib stream.
+
+    To clear the tables of a compressor takes longer than to compress a few KB. So those of a short content are small,
+    which changes nothing else: it fits into the window.
+    """
+    size = len(head) + len(content)
+    if size <= 4096:
+        stream = zlib.compressobj(level, zlib.DEFLATED, 12, 5)
+    elif size <= 16384:
+        stream = zlib.compressobj(level, zlib.DEFLATED, 14, 7)
+    else:
+        stream = zlib.compressobj(level)
+    return stream.compress(head) + stream.compress(content) + stream.flush()
+
+
+def deflate_stored(content: bytes) -> bytes:
+    """Returns content of less than 64 KB as a zlib stream that is not compressed."""
+    size = len(content)
     return b"\x78\x01\x01%b%b%b%b" % (
         size.to_bytes(2, "little"),
         (size ^ 0xFFFF).to_bytes(2, "little"),
-        data,
-        zlib.adler32(data).to_bytes(4, "big"),
+        content,
+        zlib.adler32(content).to_bytes(4, "big"),
     )
 
 

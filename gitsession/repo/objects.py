@@ -82,7 +82,7 @@ class Objects:
             Unavailable: The disk could not be read.
         """
         try:
-            found = self._find_loose(oid, limit) or self._find_packed(oid, limit)
+            found = self._find_nearest(oid, limit)
         except Corrupt:
             # A sound copy in a pack makes up for a damaged file.
             found = self._find_packed(oid, limit)
@@ -94,6 +94,14 @@ class Objects:
             self._local.packs = None
             found = self._find_loose(oid, limit) or self._find_packed(oid, limit)
         return found
+
+    def _find_nearest(self, oid: str, limit: int) -> tuple[str, bytes] | None:
+        """Looks among the loose objects and in the packs; first where the last object was that was found."""
+        if getattr(self._local, "in_pack", False) and (found := self._find_packed(oid, limit)) is not None:
+            return found
+        found = self._find_loose(oid, limit)
+        self._local.in_pack = found is None
+        return found or self._find_packed(oid, limit)
 
     def has(self, oid: str) -> bool:
         """Tells whether an object seems to be there, without reading it: a file that is not empty, or a pack's item.

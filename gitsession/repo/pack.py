@@ -14,8 +14,8 @@ from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
 
-from gitsession.repo.codec import GitObject
-from gitsession.repo.files import private, read_file, translated
+from gitsession.repo.codec import GitObject, deflate, deflate_stored
+from gitsession.repo.files import private, read_file, translated, unavailable
 from gitsession.repo.gc import is_gone
 from gitsession.repo.objects import Objects
 
@@ -28,6 +28,9 @@ _HOLDER = "gitsession"
 # How long a chain of deltas may grow, as in git's own packs.
 _MAX_DEPTH = 50
 _READ_SIZE = 1 << 20
+
+# Deltas below this are not compressed.
+_STORED_BELOW = 256
 
 
 class PackWriter:
@@ -45,10 +48,12 @@ class PackWriter:
         self._entries: dict[bytes, tuple[int, int]] = {}
         self._depths: dict[str, int] = {}
         self._name = ""
+        self._size = 0
         self._index_content = b""
         with translated("write to the store"):
             self._file = open(self._temporary, "w+b", opener=private)  # noqa: SIM115
             self._write_header(0)
+        self._size = self._file.tell()
 
     def close(self) -> None:
         """Lets go of the pack and removes the temporary files; what was stored stays under its own name."""
@@ -66,7 +71,7 @@ class PackWriter:
     @property
     def size(self) -> int:
         """How many bytes were written."""
-        return self._file.tell()
+        return self._size
 
     def add(self, made: GitObject, base: GitObject | None = None) -> None:
         """Adds an object.
@@ -81,19 +86,23 @@ class PackWriter:
         name = bytes.fromhex(made.oid)
         if name in self._entries:
             return
-        offset = self._file.tell()
+        offset = self._size
         content = made.content
         depth = self._depths.get(base.oid, _MAX_DEPTH) if base else _MAX_DEPTH
         if base is not None and depth < _MAX_DEPTH and (delta := _delta(base.content, content)) is not None:
             back = offset - self._entries[bytes.fromhex(base.oid)][0]
-            entry = _entry_header(_OFS_DELTA, len(delta)) + _offset(back) + zlib.compress(delta, 1)
+            entry = _entry_header(_OFS_DELTA, len(delta)) + _offset(back) + _stream(delta)
             self._depths[made.oid] = depth + 1
         else:
-            entry = _entry_header(_KINDS[made.kind], len(content)) + zlib.compress(content, 6)
+            packed = _stream(content) if made.kind == "tree" else deflate(content, 3)
+            entry = _entry_header(_KINDS[made.kind], len(content)) + packed
             if made.kind == "tree":
                 self._depths[made.oid] = 0
-        with translated("write to the store"):
+        try:
             self._file.write(entry)
+        except OSError as error:
+            raise unavailable(error, "write to the store") from error
+        self._size += len(entry)
         self._entries[name] = (offset, zlib.crc32(entry))
 
     def store(self) -> None:
@@ -247,6 +256,11 @@ def _size(number: int) -> bytes:
         number >>= 7
     encoded.append(number)
     return bytes(encoded)
+
+
+def _stream(delta: bytes) -> bytes:
+    # A delta is hardly more than the id and the name that were added, which nothing makes much shorter.
+    return deflate_stored(delta) if len(delta) < _STORED_BELOW else deflate(delta, 1)
 
 
 def _delta(base: bytes, content: bytes) -> bytes | None:
