@@ -26,8 +26,14 @@ def growth(work: Callable[[Store], object], path: Path, message_bytes: int) -> f
     """Returns how much memory a process takes at most to do something to a store, in sizes of the largest message."""
 
     def measured(say: Say) -> None:
+        store = Store.open(path, durable=False)
+        # The parts of the library are loaded when they are first used, and are not what is measured.
+        store.create(meta := SessionMeta())
+        store.append(meta.id, MessageEntry({"role": "user"}, "first"))
+        store.bind(meta.id).commit(SessionCommit("second", "first", [{"role": "user"}]))
+        assert len(store.load(meta.id, last=1)) == len(store.bind(meta.id).load().messages) - 1
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        work(Store.open(path, durable=False))
+        work(store)
         say(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before}")
 
     ((kilobytes,),) = together([measured])
