@@ -1,6 +1,7 @@
 """The list of all sessions: what is known of each by the commit that its branch is at is kept, and need not be read."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
@@ -74,10 +75,7 @@ class Listing:
         self._cache = TipCache(reader.repository.path / OWN_DIRECTORY / "cache" / "sessions")
 
     def sessions(self) -> Iterator[SessionInfo | BrokenSession]:
-        """Yields what is known of each session, the last changed first; those that cannot be read come last.
-
-        Those that changed in the same second come in the order of their names.
-        """
+        """Yields what is known of each session, the last changed first; those that cannot be read come last."""
         found: list[SessionInfo] = []
         broken: list[BrokenSession] = []
         known = self._cache.read()
@@ -99,7 +97,14 @@ class Listing:
             except SessionError as error:
                 broken.append(BrokenSession(session_id, _branch(session_id), oid, error))
         self._cache.keep(kept, known)
-        yield from sorted(found, key=lambda info: info.updated_at, reverse=True)
+        # Git keeps whole seconds. Of sessions that changed in the same one, the branch that moved last comes first.
+        seconds = Counter(info.updated_at for info in found)
+
+        def changed(info: SessionInfo) -> tuple[str, int]:
+            tied = seconds[info.updated_at] > 1
+            return info.updated_at, self._reader.repository.refs.moved_at(HEADS + info.branch) if tied else 0
+
+        yield from sorted(found, key=changed, reverse=True)
         yield from broken
 
 

@@ -60,12 +60,23 @@ def _find_gc(path: Path) -> object:
         return None
     except OSError:
         return _UNKNOWN  # so it is asked again
-    if time.time() - found.st_mtime > _FORGOTTEN_SECONDS:
-        return None
-    here = len(words) == 2 and words[0].isdigit() and words[1] == socket.gethostname()
-    if here and not _may_be_alive(int(words[0]), found.st_mtime):
+    process, host = words if len(words) == 2 else ("", "")
+    if is_gone(process, host, found.st_mtime):
         return None
     return found.st_ino, found.st_mtime_ns, tuple(words)
+
+
+def is_gone(process: str, host: str, since: float) -> bool:
+    """Tells whether a process that left its mark is gone for certain, or is forgotten after twelve hours.
+
+    Args:
+        process: Its id.
+        host: The name of its machine.
+        since: When it was there, in seconds since 1970.
+    """
+    if time.time() - since > _FORGOTTEN_SECONDS:
+        return True
+    return host == socket.gethostname() and process.isdigit() and not _may_be_alive(int(process), since)
 
 
 def _may_be_alive(pid: int, since: float) -> bool:

@@ -6,6 +6,7 @@ Git's own `repack` finds better deltas later; these keep an import small and fas
 """
 
 import os
+import socket
 import struct
 import zlib
 from collections.abc import Iterator
@@ -14,11 +15,15 @@ from hashlib import sha1
 from pathlib import Path
 
 from gitsession.repo.codec import GitObject, deflate, deflate_stored
-from gitsession.repo.files import private, translated, unavailable
+from gitsession.repo.files import private, read_file, translated, unavailable
+from gitsession.repo.gc import is_gone
 from gitsession.repo.objects import Objects
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
 _OFS_DELTA = 6
+
+# What the mark of a pack says first that is being imported.
+_HOLDER = "gitsession"
 
 # How long a chain of deltas may grow, as in git's own packs.
 _MAX_DEPTH = 50
@@ -51,10 +56,12 @@ class PackWriter:
         self._size = self._file.tell()
 
     def close(self) -> None:
-        """Removes the temporary files; what was stored stays under its own name."""
+        """Lets go of the pack and removes the temporary files; what was stored stays under its own name."""
         with suppress(OSError):  # a full disk does not take what is still in memory, which is thrown away anyway
             self._file.close()
-        for path in (self._temporary, self._temporary_index):
+        # By now the refs have moved: whoever repacks from now on sees them.
+        held = [self._directory / (self._name + ".keep")] if self._name else []
+        for path in (self._temporary, self._temporary_index, *held):
             with suppress(OSError):
                 path.unlink()
 
@@ -117,6 +124,7 @@ class PackWriter:
             self._disk.file(self._file.fileno())
             self._write(self._temporary_index, iter([self._index_content]))
             self._disk.barrier()
+            self._hold()
             self._publish()
 
     def restore(self) -> bool:
@@ -130,6 +138,19 @@ class PackWriter:
     @property
     def _temporary_index(self) -> Path:
         return self._temporary.with_name(self._temporary.name.replace("tmp_pack", "tmp_idx"))
+
+    def _hold(self) -> None:
+        """Marks the pack as one to keep before it is there, and unmarks those that killed processes left.
+
+        `git repack -ad`, also that of `git gc`, drops each pack that it met, with all that no ref reached when it
+        looked; a marked one it leaves alone.
+        """
+        for path in self._directory.glob("*.keep"):
+            if _is_left(path):
+                with suppress(OSError):
+                    path.unlink()
+        with open(self._directory / (self._name + ".keep"), "wb", opener=private) as file:
+            file.write(f"{_HOLDER} {os.getpid()} {socket.gethostname()}\n".encode())
 
     def _publish(self) -> None:
         for source, ending in ((self._temporary, ".pack"), (self._temporary_index, ".idx")):
@@ -187,6 +208,15 @@ class PackWriter:
             offsets.append(offset)
         yield struct.pack(f">{len(offsets)}I", *offsets) + struct.pack(f">{len(far)}Q", *far)
         yield checksum
+
+
+def _is_left(path: Path) -> bool:
+    """Tells whether the mark of a pack is one of ours whose process is gone."""
+    try:
+        words = read_file(path, 4096).decode("utf-8", "replace").split()
+        return len(words) == 3 and words[0] == _HOLDER and is_gone(words[1], words[2], path.stat().st_mtime)
+    except OSError:
+        return False
 
 
 def _link(source: Path, target: Path) -> bool:

@@ -86,6 +86,13 @@ class Refs:
             raise unavailable(error, f"read the ref {name}") from error
         return _value(name, content)
 
+    def moved_at(self, name: str) -> int:
+        """Returns when a ref last moved, in nanoseconds of the file system's clock; 0 where its files do not tell."""
+        for path in (f"{self._root}logs{os.sep}{name}", f"{self._root}{name}"):
+            with suppress(OSError):
+                return os.stat(path).st_mtime_ns  # noqa: PTH116  # strings, as everywhere here
+        return 0
+
     def below(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
         """Yields the refs that begin with a prefix ending in "/", sorted by name, each with its value or its fault.
 
@@ -271,7 +278,13 @@ class Refs:
             file = os.open(path, flags, 0o600)
         # Not synced by itself: the log is a second witness, and after a power cut the ref is the better one.
         try:
-            os.write(file, line)
+            written = 0
+            try:
+                while written < len(line):
+                    written += os.write(file, line[written:])
+            except OSError:
+                _take_back(file, path, written)
+                raise
         finally:
             os.close(file)
 
@@ -304,6 +317,15 @@ class Refs:
                 yield from self._loose_names(f"{prefix}{entry.name}/")
             else:
                 yield prefix + entry.name
+
+
+def _take_back(file: int, path: str, written: int) -> None:
+    """Takes back what was written to the end of a log, so that a full disk leaves no half line and no empty log."""
+    with suppress(OSError):
+        size = os.fstat(file).st_size - written
+        os.ftruncate(file, size)
+        if size == 0:
+            os.unlink(path)  # noqa: PTH108
 
 
 def _value(name: str, content: bytes) -> str:

@@ -253,8 +253,8 @@ class Repository:
                 self.disk.barrier()
         if not over:
             raise Unavailable(
-                f"`git gc` has been running for too long ({self.path / 'gc.pid'} names its process); "
-                "the commit may be lost to it: try it again"
+                f"`git gc` has been running for too long, and the commit may be lost to it: try it again later. If the "
+                f"process that {self.path / 'gc.pid'} names is gone, delete that file"
             )
 
     def _is_session(self, oid: str) -> bool:

@@ -130,7 +130,7 @@ def test_a_clone_is_made_where_the_store_is_to_be(
     say(server, "s", "one")
     say(server, "t", "one")
     assert gitsession("clone", server.path) == Result(0, f"{store_path}\n", "")
-    assert [value["id"] for value in gitsession("list", "--json").values] == ["s", "t"]
+    assert sorted(value["id"] for value in gitsession("list", "--json").values) == ["s", "t"]
     done = gitsession("clone", server.path, tmp_path / "part.git", "--session", "t", "--json")
     assert done.values[0]["sessions"] == 1
     assert gitsession("clone", server.path).code == 3

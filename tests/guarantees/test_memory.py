@@ -45,9 +45,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_large_message_is_stored_in_twice_its_size_and_the_end_is_read_in_less(
-    path: Path, scale: Callable[[int, int], int]
-) -> None:
+def test_a_large_message_takes_little_more_than_its_size(path: Path, scale: Callable[[int, int], int]) -> None:
     size = scale(16, 100) * MEGABYTE
     large = {"role": "tool", "content": LINE * (size // len(LINE))}
     small = [{"role": "user", "content": f"after: {place}"} for place in range(20)]

@@ -8,6 +8,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,11 @@ def writing(path: Path, number: int) -> Child:
         hold()
         try:
             write(store, number)
-            say("acknowledged")
+            told = "acknowledged"
         except Unavailable:
-            say("unavailable")
+            told = "unavailable"
+        with suppress(OSError):  # where the fault strikes only now, the caller never hears
+            say(told)
 
     return Child(work)
 
@@ -81,8 +84,8 @@ def test_a_write_that_is_tried_again_after_an_unknown_outcome_is_there_once(
         with Trace(child, tmp_path / "out", "-e", f"inject={name}:{fault}:when={when}"):
             child.go()
             said, signal = child.finish()
-        assert signal == 9 or said in (["acknowledged"], ["unavailable"]), (name, when, fault, said)
-        outcomes[said[0] if said else "killed"] += 1
+        assert signal == 9 or said in (["acknowledged"], ["unavailable"], []), (name, when, fault, said)
+        outcomes[said[0] if said else "nobody was told"] += 1
         lock = path / "refs/heads/s.lock"
         if lock.exists():
             os.utime(lock, (0, 0))  # how long a lock that was left is waited for is another test's business
@@ -90,11 +93,11 @@ def test_a_write_that_is_tried_again_after_an_unknown_outcome_is_there_once(
         held = {entry.id for entry in store.load("s")}
         known = f"c{number}" in held or f"c{number}/0" in held
         assert known or said != ["acknowledged"], (name, when, fault)
-        outcomes["stored, and nobody was told"] += known and said != ["acknowledged"]
+        outcomes["stored, and not told"] += known and said != ["acknowledged"]
         write(store, number)
     entries = [entry.id.removesuffix("/0") for entry in Store.open(path).load("s")]
     assert entries == [f"c{number}" for number in range(4 + count)]
-    assert outcomes["killed"] > 0
+    assert outcomes["nobody was told"] > 0
     assert outcomes["unavailable"] > 0
-    assert outcomes["stored, and nobody was told"] > 0
+    assert outcomes["stored, and not told"] > 0
     assert [found for found in verify(Store.open(path)) if found.damage] == []

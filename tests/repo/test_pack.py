@@ -260,10 +260,13 @@ class TestAGrowingBatch:
         for one in made:
             batch.add(one)
         batch.store()
+        for path in (store.path / "objects" / "pack").glob("*.keep"):
+            path.unlink()  # as if a collection did not heed it
         git("-C", store.path, "gc", "--quiet", "--prune=now")
         assert not store.repository.objects.exists(made[0].oid)
 
-        batch.restore()
+        assert batch.restore()
+        assert not batch.restore()
         batch.close()
 
         assert all(store.repository.objects.exists(one.oid) for one in made)
