@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,4 +70,6 @@ def expanded(declared: str, environment: Mapping[str, str], home: Path | None = 
     path = Path(after)
     if path.parts[:1] == ("~",):
         path = (home or Path.home()).joinpath(*path.parts[1:])
-    return path.absolute()
+    with suppress(FileNotFoundError):  # the current directory is gone, and so is what would be in it
+        return path.absolute()
+    return path

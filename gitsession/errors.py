@@ -32,7 +32,16 @@ from collections.abc import Mapping, Sequence
 
 
 class SessionError(Exception):
-    """Is the root of all errors that gitsession raises on purpose."""
+    """Is the root of all errors that gitsession raises on purpose. May be copied, and sent to another process."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # An exception is made again from its message, which is not what these are made of.
+        return _made_again, (type(self), self.args), vars(self)
+
+
+def _made_again(kind: type[SessionError], args: tuple[object, ...]) -> SessionError:
+    """Returns an error with the same text; its attributes are set by who asks for it."""
+    return kind.__new__(kind, *args)
 
 
 class Unavailable(SessionError):

@@ -64,6 +64,8 @@ def import_transcripts(
         for path in paths:
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
+            elif not _may_be_read(path) and path.exists():
+                yield ImportFailure(path, UnknownTranscript(str(path), _NO_FILE))
             else:
                 yield from run.take(_Source(path, chosen))
         yield from run.flush()
@@ -96,6 +98,9 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
 def _look(path: Path, bundled: tuple[PurePath, Sequence[PurePath]] | None) -> Look:
     """Returns what a transcript looks like now that is one file, or many."""
     return Look.at([path] if bundled is None else [path, *map(Path, bundled[1])])
+
+
+_NO_FILE = "is no file but a pipe or a device; write what it gives to a file, and import that"
 
 
 def _may_be_read(path: Path) -> bool:

@@ -196,6 +196,7 @@ class Writer:
     def _add(self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta) -> State:
         """Adds a delta at the head, to a new session with its header."""
         if state is None:
+            encode_session_id(session_id)  # an id of a branch made with plain git is none for a new session
             self._refuse_case_twin(session_id, branch)
         built = build(state, delta, SessionMeta(session_id) if state is None else state.meta, now=int(time.time()))
         self._move(branch, None if state is None else state.oid, built, "commit")

@@ -72,6 +72,14 @@ class TestDirectories:
 
         assert [one.path.name for one in results if isinstance(one, ImportResult)] == ["abc.jsonl"]
 
+    def test_that_are_named_and_no_files_are_not_opened(self, store: Store, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe.jsonl")
+
+        ((path, error),) = failures(store, tmp_path / "pipe.jsonl")
+
+        assert tmp_path / "pipe.jsonl" == path
+        assert str(error).startswith(f"{path}: is no file but a pipe or a device; write what it gives to a file")
+
     def test_that_cannot_be_read_are_told_of(self, store: Store, tmp_path: Path, monkeypatch) -> None:
         root = tmp_path / "files"
         (root / "closed").mkdir(parents=True)

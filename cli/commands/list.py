@@ -1,7 +1,7 @@
 """`gitsession list`."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import click
@@ -53,8 +53,8 @@ def _with_sides(
     for session in sessions[:limit]:
         yield session
         yield from sides.pop(session.id, [])
-    if limit is None:
-        yield from (side for found in sides.values() for side in found if not side.exists_here)
+    left = None if limit is None else max(0, limit - len(sessions))
+    yield from islice((side for found in sides.values() for side in found if not side.exists_here), left)
 
 
 def _list_remote(store: Store, remote: str, limit: int | None, *, as_json: bool) -> None:

@@ -64,6 +64,17 @@ def test_where_nothing_is_left_the_places_are_named(gitsession: Run, home: Path,
     assert not store_path.exists()
 
 
+def test_a_directory_that_is_gone_is_no_hindrance(
+    gitsession: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello")
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert gitsession("formats").code == 0
+    assert gitsession("import").out.splitlines()[-1] == "1 session, 1 new commit"
+
+
 def test_a_secret_that_is_stored_is_told_with_its_place(gitsession: Run, home: Path) -> None:
     path = put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello", f"key {SECRETS['github-pat']}")
     done = gitsession("import")

@@ -93,6 +93,7 @@ def test_what_only_a_remote_has_is_listed_as_such(gitsession: Run, ours: Store, 
     assert gitsession("fetch", "t") == Result(0, "known now    t\n", "")
     assert gitsession("list").out.splitlines()[-1].split() == ["t@origin", "1", "delta;", "not", "here"]
     assert gitsession("list", "-n", "1", "--json").values[-1]["id"] == "s"
+    assert [value["id"] for value in gitsession("list", "-n", "2", "--json").values] == ["s", "t@origin"]
     assert gitsession("pull", "t*") == Result(0, "made here    t\n", "")
     say(server, "t", "two")
     gitsession("fetch")

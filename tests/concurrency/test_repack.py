@@ -84,8 +84,8 @@ def test_a_repack_that_did_not_see_the_ref_move_keeps_the_pack_of_an_import(
 @pytest.mark.parametrize(
     ("content", "left"),
     [
-        (f"gitsession {dead_pid()} {HOST}\n", False),
-        (f"gitsession {os.getpid()} {HOST}\n", True),
+        ("gitsession {dead} {host}\n", False),
+        ("gitsession {own} {host}\n", True),
         ("gitsession 1 elsewhere\n", True),
         ("receive-pack 1 on elsewhere\n", True),
         ("", True),
@@ -93,7 +93,7 @@ def test_a_repack_that_did_not_see_the_ref_move_keeps_the_pack_of_an_import(
 )
 def test_what_a_killed_import_held_is_let_go_by_the_next(store: Store, content: str, left: bool) -> None:
     keep = store.path / "objects" / "pack" / f"pack-{'0' * 40}.keep"
-    keep.write_text(content)
+    keep.write_text(content.format_map({"dead": dead_pid(), "own": os.getpid(), "host": HOST}))
     writer = PackWriter(store.repository.objects)
     writer.add(git_object("blob", b"x"))
     writer.store()

@@ -10,6 +10,7 @@ import pytest
 from gitsession import (
     Corrupt,
     InvalidCommit,
+    InvalidSessionId,
     Messages,
     ParentConflict,
     Session,
@@ -374,3 +375,8 @@ def test_a_branch_in_the_way_of_the_first_commit_is_named(store: Store) -> None:
     (store.path / "refs/heads/exp/try-2").write_text((store.path / "refs/heads/s").read_text())
     with pytest.raises(SessionExists, match="the branch 'exp/try-2' stands in the way"):
         store.bind("exp").commit(FIRST)
+
+
+def test_an_id_that_names_a_branch_of_plain_git_makes_no_session(store: Store, unchanged) -> None:
+    assert isinstance(unchanged(store.bind("refs/heads/s"), FIRST), InvalidSessionId)
+    assert isinstance(unchanged(store.bind("refs/heads/a/b"), FIRST), InvalidSessionId)

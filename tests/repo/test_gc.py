@@ -32,18 +32,19 @@ def test_without_a_pid_file_none_is_running(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "running"),
     [
-        (f"{os.getpid()} {HOST}", True),
-        (f"{os.getpid()} {HOST}\n", True),
-        (f"{dead_pid()} {HOST}", False),
-        (f"{dead_pid()} elsewhere", True),
-        (f"{10**30} {HOST}", False),
+        ("{own} {host}", True),
+        ("{own} {host}\n", True),
+        ("{dead} {host}", False),
+        ("{dead} elsewhere", True),
+        ("{huge} {host}", False),
         ("", True),
         ("garbage", True),
-        (f"-1 {HOST}", True),
+        ("-1 {host}", True),
     ],
 )
 def test_a_collection_runs_unless_its_process_is_known_to_be_gone(tmp_path: Path, content: str, running: bool) -> None:
-    (tmp_path / "gc.pid").write_text(content)
+    named = {"own": os.getpid(), "dead": dead_pid(), "huge": 10**30, "host": HOST}
+    (tmp_path / "gc.pid").write_text(content.format_map(named))
     assert wait_for_gc(tmp_path, 0) != running
 
 

@@ -1,7 +1,6 @@
 """Planting what no client of ours would write into a store that serves."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from gitsession import Store
 from gitsession.repo.codec import Commit, Person, decode_commit, encode_commit
@@ -54,5 +53,5 @@ def rewrite_delta(store: Store, branch: str, change: Callable[[bytes], bytes]) -
     state = store.reader.state(branch, tip)
     bottom = tree(store, change(state.tree.bottom))
     middle = tree(store, state.tree.middle[:-20] + bytes.fromhex(bottom))
-    root = tree(store, replace(state.tree, top=state.tree.top[:-20] + bytes.fromhex(middle)).root)
+    root = tree(store, state.tree._replace(top=state.tree.top[:-20] + bytes.fromhex(middle)).root)
     return commit_on(store, branch, root)

@@ -1,0 +1,52 @@
+"""Errors go from one process to another, and are copied, with all that they know."""
+
+import copy
+import pickle
+
+import pytest
+
+from gitsession import (
+    AmbiguousName,
+    Corrupt,
+    GitNotFound,
+    InvalidSessionId,
+    NotAStore,
+    ParentConflict,
+    RevisionNotFound,
+    SessionError,
+    SessionExists,
+    SessionNotFound,
+    StoreBusy,
+    SyncRefused,
+    Unavailable,
+    UnsupportedFormat,
+)
+
+ERRORS = [
+    Unavailable("the disk is full"),
+    StoreBusy("s.lock", 3.0),
+    Corrupt("the object is damaged", oid="0" * 40),
+    ParentConflict("one", "two"),
+    ParentConflict(None, "two"),
+    InvalidSessionId("", "it must be a string that is not empty"),
+    SessionNotFound("s"),
+    SessionExists("s"),
+    AmbiguousName("s", ["s1", "s2"]),
+    RevisionNotFound("s", "#9"),
+    NotAStore("s.git", "there is no store"),
+    UnsupportedFormat("s.git", 2, [1]),
+    SyncRefused("origin", {"s": "it is protected"}),
+    GitNotFound(),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_that_was_pickled_is_the_same_error(error: SessionError) -> None:
+    back = pickle.loads(pickle.dumps(error))
+    assert (type(error), str(error), vars(error)) == (type(back), str(back), vars(back))
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_that_was_copied_is_the_same_error(error: SessionError) -> None:
+    for back in (copy.copy(error), copy.deepcopy(error)):
+        assert (type(error), str(error), vars(error)) == (type(back), str(back), vars(back))
