@@ -93,10 +93,3 @@ def test_the_file_does_not_grow_for_ever(store: Store, monkeypatch: pytest.Monke
         store.append("a", MessageEntry(HELLO, id=f"e{number}"))
         listed(store)
     assert len(cache(store).read_bytes().splitlines()) <= 8
-
-
-def test_sessions_of_one_second_come_in_the_order_of_their_names(store: Store) -> None:
-    for name in ("b", "c", "a"):
-        store.create(SessionMeta(name))
-        store.append(name, MessageEntry(HELLO, id="e", timestamp="2025-01-01T00:00:00Z"))
-    assert ["a", "b", "c"] == [one.id for one in store.sessions()] == [meta.id for meta in store.list()]

@@ -29,6 +29,9 @@ _AT_ONCE = 64 * 1024
 # packs it properly later.
 _STORED_BELOW = 2048
 _STORED_LIMIT = 1 << 16
+
+# To copy a shorter content takes less time than one call more.
+_SHORT = 1 << 13
 _HEADER = re.compile(rb"(blob|tree|commit|tag) (0|[1-9][0-9]{0,18})\x00")
 _PERSON = re.compile(
     r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-?[0-9]{1,18}) (?P<zone>[+-][0-9]{1,18})"
@@ -37,7 +40,10 @@ _PERSON = re.compile(
 
 def object_id(kind: str, content: bytes) -> str:
     """Returns the id of an object: 40 hex digits."""
-    digest = sha1(b"%s %d\0" % (kind.encode(), len(content)), usedforsecurity=False)
+    head = b"%s %d\0" % (kind.encode(), len(content))
+    if len(content) < _SHORT:
+        return sha1(head + content, usedforsecurity=False).hexdigest()
+    digest = sha1(head, usedforsecurity=False)
     digest.update(content)  # by itself, since the two together would be a copy
     return digest.hexdigest()
 
