@@ -1,14 +1,15 @@
 """How one transcript grows its session: what is stored is found again, what is new becomes commits, in memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
+from typing import Any
 
 from gitsession.branching import REDACTED, Base, Branches
 from gitsession.building import NewDelta, build
 from gitsession.errors import RevisionNotFound
 from gitsession.jsonl import meta_of
-from gitsession.layout import branch_of, encode_commit_id
+from gitsession.layout import branch_of, encode_commit_id, imported_id
 from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import GitObject, git_object, object_id
@@ -24,6 +25,16 @@ from gitsession.transcripts.stored import encode_record
 
 # The objects of a commit, each with an earlier one that begins alike.
 Objects = Iterator[tuple[GitObject, GitObject | None]]
+
+
+def header_of(found: Format, path: PurePath, first: Record) -> dict[str, Any]:
+    """Returns the header that a file's path and its first record tell, with ids that sessions can have."""
+    return _with_ids(found.header(path, first))
+
+
+def _with_ids(header: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field: header[field] for field in ("id", "parent_session") if header.get(field)}
+    return {**header, **{field: imported_id(name) for field, name in names.items()}}
 
 
 class Growth:
@@ -43,7 +54,7 @@ class Growth:
             first: Its first record.
             redact: Whether secrets are taken out. They are as well if that was done to this session before.
         """
-        meta = found.header(path, first)
+        meta = header_of(found, path, first)
         self.unfinished = False
         self._reader = reader
         self._format = found
@@ -51,7 +62,7 @@ class Growth:
         self._branches = Branches(reader, self._session_id)
         self._redacts = redact or self._branches.redacted
         if self._redacts:
-            meta = {**found.header(path, without_secrets(first)[0]), REDACTED: VERSION}
+            meta = {**header_of(found, path, without_secrets(first)[0]), REDACTED: VERSION}
         self._header = dict(meta)
         self._ids = RecordIds()
         self._records: list[Record] = []
@@ -90,7 +101,7 @@ class Growth:
         commit_id = self._ids.take(number, record) if planned is None else planned.commit_id
         content = encode_record(self._format.name, commit_id, record) + b"\n"
         blob = object_id("blob", content)
-        self._header = dict(self._format.learn(self._header, record))
+        self._header = _with_ids(self._format.learn(self._header, record))
         self._records.append(replace(self._format.outline(record), id=commit_id))
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))

@@ -15,7 +15,7 @@ from typing import BinaryIO, Self
 from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
 from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
 from gitsession.files import listing, whole
-from gitsession.growth import Growth
+from gitsession.growth import Growth, header_of
 from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
 from gitsession.repo.batch import GrowingBatch
@@ -257,7 +257,7 @@ class _Import:
         first = next(records, None)
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
-        header = found.header(plain_name(source.path), first)
+        header = header_of(found, plain_name(source.path), first)
         own = branch_of(str(header["id"]))
         if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.

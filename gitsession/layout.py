@@ -12,9 +12,11 @@ HEADER_NAME = "session.json"
 MAX_NAME_BYTES = 200
 MAX_DELTAS = 100_000_000
 _DERIVED_DIGITS = 16
+_DERIVED_ROOM = _DERIVED_DIGITS + 1
 
 _UNSAFE = re.compile(rb"[^A-Za-z0-9._-]")
 _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
+_NO_TEXT = re.compile(r"[\ud800-\udfff]")
 _OBJECT_ID = re.compile(r"[0-9a-fA-F]{40}")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE | re.DOTALL)
 # What stands for itself, as most ids do: a commit id; a session id that is too long for `HEAD` and for a device, and
@@ -133,22 +135,45 @@ def derived_id(session_id: str, name: str) -> str:
             return derived
     except InvalidSessionId:
         pass
-    digest = hashlib.sha256(derived.encode("utf-8", "surrogatepass")).hexdigest()[:_DERIVED_DIGITS]
-    return f"{_derived_stem(session_id)}.{digest}"
+    return _with_digest(_stem(session_id, _DERIVED_ROOM), derived)
+
+
+def imported_id(name: str) -> str:
+    """Returns the id of a session that is imported under a name: the name, where it can be an id.
+
+    Of a name that is too long, or no text, it is the beginning and a hash, with room for those of derived branches.
+    """
+    if not name or name.startswith("refs/"):
+        return name  # a hash would not mend it
+    try:
+        encode_session_id(name)
+    except InvalidSessionId:
+        beginning = _NO_TEXT.sub("_", name[:MAX_NAME_BYTES])
+        return _with_digest(_stem(beginning, 2 * _DERIVED_ROOM), name)
+    return name
 
 
 def derived_prefixes(session_id: str) -> tuple[str, ...]:
     """Returns what the branch names of a session's derived branches begin with."""
-    stems = {_derived_stem(session_id), session_id}
+    stems = {_stem(session_id, _DERIVED_ROOM), session_id}
     return tuple(sorted(encode_session_id(f"{stem}.-", limit=None)[:-1] for stem in stems))
 
 
-def _derived_stem(session_id: str) -> str:
-    """Returns as much of a session id as leaves room for a hash."""
+def _stem(session_id: str, room: int) -> str:
+    """Returns as much of a session id as leaves room for a hash, or for several."""
     stem = session_id
-    while len(encode_session_id(f"{stem}.{'0' * _DERIVED_DIGITS}", limit=None)) > MAX_NAME_BYTES:
+    while len(encode_session_id(f"{stem}.{'0' * (room - 1)}", limit=None)) > MAX_NAME_BYTES:
         stem = stem[:-1]
     return stem
+
+
+def _with_digest(stem: str, whole: str) -> str:
+    """Returns the beginning of a name that cannot stand as it is, and a hash of the whole in place of the rest."""
+    try:
+        content = whole.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        content = whole.encode("utf-8", "surrogatepass")
+    return f"{stem}.{hashlib.sha256(content).hexdigest()[:_DERIVED_DIGITS]}"
 
 
 def tag_of(session_id: str) -> str:

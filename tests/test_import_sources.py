@@ -14,6 +14,7 @@ from gitsession import (
 )
 from tests.importing import (
     failures,
+    line,
     new_store,
     original,
     prompt,
@@ -133,9 +134,9 @@ class TestWhatIsNoTranscript:
         assert tmp_path / "gone.jsonl" == path
         assert "No such file" in str(error)
 
-    def test_is_a_file_whose_name_can_be_no_session(self, store: Store, tmp_path: Path) -> None:
-        path = tmp_path / f"{'ä' * 120}.jsonl"
-        path.write_bytes(b"".join(talk(2)))
+    def test_is_a_file_whose_session_has_the_name_of_a_branch(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "rollout.jsonl"
+        path.write_bytes(line(type="session_meta", payload={"id": "refs/heads/s"}))
 
         ((_, error),) = failures(store, path)
 

@@ -1,4 +1,5 @@
 import io
+import os
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from gitsession import (
     Store,
     import_transcripts,
 )
+from gitsession.layout import imported_id
 from gitsession.transcripts.stored import decode_record
 from tests.importing import (
     FIXTURES,
@@ -213,3 +215,26 @@ def test_commits_say_who_spoke_and_what(store: Store, tmp_path: Path, git) -> No
     log = git("-C", store.path, "log", "--reverse", "--format=%an|%s", "abc").splitlines()
     assert log == ["user|user: r 0", "claude-opus-4-5|assistant: r 1"]
     assert commits(store, "abc") == ["r0", "r1"]
+
+
+@pytest.mark.parametrize("stem", [b"x" * 240, "é".encode() * 90, b"caf\xe9"])
+def test_a_file_whose_name_can_be_no_id_is_imported_with_its_subagents(
+    store: Store, tmp_path: Path, stem: bytes
+) -> None:
+    file = tmp_path / "logs" / os.fsdecode(stem + b".jsonl")
+    agent = file.with_suffix("") / "subagents" / "agent-1.jsonl"
+    agent.parent.mkdir(parents=True)
+    file.write_bytes(b"".join(talk(3)))
+    agent.write_bytes(b"".join(talk(2)))
+
+    results = [one for one in import_transcripts(store, [tmp_path / "logs"]) if isinstance(one, ImportResult)]
+
+    ids = {one.path: one.session for one in results}
+    assert ids == {file: imported_id(os.fsdecode(stem)), agent: imported_id(f"{os.fsdecode(stem)}/agent-1")}
+    assert store.info(ids[agent]).parent_session == ids[file]
+    assert original(store, ids[file]) == b"".join(talk(3))
+    assert [one.new_commits for one in import_transcripts(store, [file, agent])] == [0, 0]
+    file.write_bytes(b"".join(talk(1) + talk(2, "other")))
+    (rewritten,) = take(store, file)
+    assert rewritten.session.startswith(f"{ids[file]}.")
+    assert_flawless(store)

@@ -12,9 +12,12 @@ from gitsession.layout import (
     branch_of,
     decode_commit_id,
     delta_path,
+    derived_id,
+    derived_prefixes,
     directories,
     encode_commit_id,
     encode_session_id,
+    imported_id,
     is_ref_name,
     session_id_of,
     tag_of,
@@ -190,3 +193,26 @@ def test_the_byte_order_of_the_paths_is_the_order_of_the_deltas() -> None:
 
 def test_a_tag_is_the_beginning_of_the_ids_hash() -> None:
     assert tag_of("s") == sha256(b"s").hexdigest()[:6] == "043a71"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "beginning"),
+    [
+        ("a" * 201, b"a" * 201, "a" * 166),
+        ("é" * 100, "é".encode() * 100, "é" * 27),
+        ("caf\udce9", b"caf\xe9", "caf_"),
+        ("x\ud800", b"x\xed\xa0\x80", "x_"),
+        ("a" * 250 + "\udcff", b"a" * 250 + b"\xff", "a" * 166),
+    ],
+)
+def test_a_name_that_can_be_no_id_is_shortened(name: str, content: bytes, beginning: str) -> None:
+    shortened = imported_id(name)
+    assert shortened == f"{beginning}.{sha256(content).hexdigest()[:16]}"
+    assert shortened == imported_id(shortened)
+    assert derived_prefixes(shortened) == (f"{encode_session_id(shortened)}.",)
+    assert derived_id(shortened, "r" * 190).startswith(f"{shortened}.")
+
+
+@pytest.mark.parametrize("name", ["a" * 200, "s", "a/b", "refs/x", ""])
+def test_a_name_that_can_be_an_id_or_is_none_is_kept(name: str) -> None:
+    assert imported_id(name) == name

@@ -1,10 +1,11 @@
 """`gitsession bundle`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from gitsession import write_bundle
+from gitsession import SyncRefused, write_bundle
 
 from .. import options, syncing
 from ..output import write, write_json
@@ -23,8 +24,17 @@ def command(settings: options.Settings, path: Path, sessions: tuple[str, ...]) -
     with `*`; by default all are written. With --json: path, sessions (their ids).
     """
     store = settings.open()
-    written = write_bundle(store, path, syncing.chosen(store, sessions), progress=syncing.progress())
-    if settings.json:
-        write_json([{"path": str(path), "sessions": written}])
+    names = syncing.chosen(store, sessions)
+    try:
+        _tell(path, write_bundle(store, path, names, progress=syncing.progress()), as_json=settings.json)
+    except SyncRefused as error:
+        if error.results:
+            _tell(path, error.results, as_json=settings.json)
+        raise
+
+
+def _tell(path: Path, written: Sequence[object], *, as_json: bool) -> None:
+    if as_json:
+        write_json([{"path": str(path), "sessions": [*written]}])
     else:
         write([count(len(written), "session") + " written"], paged=False)

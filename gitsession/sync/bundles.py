@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from gitsession.errors import InvalidRemote, SessionError, SessionNotFound, Unavailable
+from gitsession.errors import InvalidRemote, SessionError, SessionNotFound, SyncRefused, Unavailable
 from gitsession.layout import HEADS, REMOTES, is_ref_name, is_remote_name, session_id_of
 from gitsession.repo.refs import RefBlocked, RefMoved
 from gitsession.sides import relation
@@ -22,6 +22,7 @@ from gitsession.sync.pulling import merge
 from gitsession.sync.remotes import remotes
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
+from gitsession.sync.sending import outgoing
 
 _FIRST_LINE = re.compile(rb"# v[23] git bundle\n")
 _REF = re.compile(rb"([0-9a-f]{40}) refs/heads/([^\n]+)\n")
@@ -47,15 +48,14 @@ def write_bundle(
 
     Raises:
         SessionNotFound: There is no such session, or none at all.
+        SyncRefused: Some are damaged; all others were written, and are its results.
         Unavailable: The file could not be written.
     """
     selection = Selection.of(sessions)
-    heads = {name.removeprefix(HEADS): value for name, value in store.repository.refs.below(HEADS)}
-    wanted = selection.branches()
-    chosen = [branch for branch in heads if selection.takes(branch)] if wanted is None else wanted
-    for branch in chosen:
-        if branch not in heads:
-            raise SessionNotFound(session_id_of(branch))
+    chosen, damaged = outgoing(store, selection)
+    refused = {session_id_of(branch): f"it is damaged: {error}" for branch, error in damaged.items()}
+    if refused and not chosen:
+        raise SyncRefused(str(path), refused)
     if not chosen:
         raise SessionNotFound("*" if selection.names is None else " ".join(selection.names))
     target = Path(path).absolute()
@@ -78,7 +78,10 @@ def write_bundle(
     finally:
         with suppress(OSError):
             Path(temporary).unlink(missing_ok=True)
-    return [session_id_of(branch) for branch in chosen]
+    written = [session_id_of(branch) for branch in chosen]
+    if refused:
+        raise SyncRefused(str(path), refused, written)
+    return written
 
 
 def is_bundle(path: str | os.PathLike[str]) -> bool:

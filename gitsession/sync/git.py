@@ -129,6 +129,8 @@ class Git:
         command += [part for setting in settings for part in ("-c", setting)]
         environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
         environment["LC_ALL"] = "C"
+        # One damaged branch would fail a fetch of all others. No command that runs here removes objects.
+        environment["GIT_REF_PARANOIA"] = "0"
         try:
             child = subprocess.Popen(
                 [*command, *arguments],

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from gitsession.errors import RemoteUnavailable, SessionError, SessionNotFound
+from gitsession.errors import Corrupt, RemoteUnavailable, SessionError
 from gitsession.layout import HEADS, REMOTES, session_id_of
 from gitsession.sides import relation
 from gitsession.store import Store
@@ -11,6 +11,7 @@ from gitsession.sync.git import Finished, Git, Progress, said
 from gitsession.sync.remotes import require_remote
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
+from gitsession.sync.sending import outgoing
 
 # One line a ref of `git push --porcelain`: a flag, from:to, what was done, and why not.
 _LINE = re.compile(
@@ -56,7 +57,7 @@ def push(
 
     Raises:
         Diverged: Some sessions went on here and there.
-        SyncRefused: The remote refuses some. All others were sent.
+        SyncRefused: The remote refuses some, or they are damaged here. All others were sent.
         SessionNotFound: There is no session of an id that was given.
         RemoteUnavailable: The remote could not be reached, or the connection was lost; some may have been sent.
         RemoteNotFound: The store has no such remote.
@@ -68,20 +69,18 @@ def push(
 
 def push_selected(store: Store, git: Git, remote: str, selection: Selection, *, dry_run: bool) -> list[SyncResult]:
     """Pushes as `push` does, and returns also what was refused."""
-    branches = selection.branches()
-    if branches is None:
-        heads = [name.removeprefix(HEADS) for name, _ in store.repository.refs.below(HEADS)]
-        branches = [branch for branch in heads if selection.takes(branch)]
-        if branches and selection.names is None:
-            branches = ["*"]
-    else:
-        for branch in branches:
-            if store.repository.refs.find(HEADS + branch) is None:
-                raise SessionNotFound(session_id_of(branch))
-    results: list[SyncResult] = []
+    branches, damaged = outgoing(store, selection)
+    if branches and not damaged and selection.names is None:
+        branches = ["*"]
+    results = [_damaged(store, remote, branch, error) for branch, error in damaged.items()]
     for start in range(0, len(branches), _TOGETHER):
         results += _send(store, git, remote, branches[start : start + _TOGETHER], dry_run=dry_run)
     return results
+
+
+def _damaged(store: Store, remote: str, branch: str, error: Corrupt) -> SyncResult:
+    theirs = _tip(store, f"{REMOTES}{remote}/{branch}")
+    return SyncResult(session_id_of(branch), "push", "refused", theirs, None, f"it is damaged here: {error}")
 
 
 def _send(store: Store, git: Git, remote: str, branches: Sequence[str], *, dry_run: bool) -> list[SyncResult]:

@@ -1,8 +1,9 @@
 """Sync: pull, then push, until nothing is left to be sent."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
-from gitsession.errors import SessionNotFound
+from gitsession.errors import Corrupt, SessionNotFound
 from gitsession.layout import HEADS, session_id_of
 from gitsession.store import Store
 from gitsession.sync.fetching import fetch_into
@@ -66,8 +67,9 @@ def sync(
 def _pull(store: Store, git: Git, remote: str, selection: Selection, *, dry_run: bool) -> list[SyncResult]:
     fetched = fetch_into(store, git, remote, selection, dry_run=dry_run)
     for branch in fetched.missing:
-        if store.repository.refs.find(HEADS + branch) is None:
-            raise SessionNotFound(session_id_of(branch))
+        with suppress(Corrupt):  # it is here, and the push says what is wrong with it
+            if store.repository.refs.find(HEADS + branch) is None:
+                raise SessionNotFound(session_id_of(branch))
     refused = [result for result in fetched.results if result.status == "refused"]
     pulled = foreseen(store, remote, fetched.results) if dry_run else merge(store, remote, selection)
     return [*refused, *pulled]

@@ -99,3 +99,22 @@ def test_nothing_to_write_is_no_bundle(store: Store, tmp_path: Path) -> None:
         with pytest.raises(SessionNotFound):
             write_bundle(store, tmp_path / "a.bundle", sessions)
     assert [path.name for path in tmp_path.iterdir()] == ["store.git"]
+
+
+@pytest.mark.parametrize("names", [None, ["s", "empty", "missing", "t"]])
+def test_damaged_branches_are_named_and_the_others_are_bundled(
+    store: Store, there: Store, tmp_path: Path, names: list[str] | None
+) -> None:
+    say(store, "s", "one")
+    say(store, "t", "one")
+    (store.path / "refs" / "heads" / "missing").write_text("1234567890" * 4 + "\n")
+    (store.path / "refs" / "heads" / "empty").write_text("")
+    path = tmp_path / "laptop.bundle"
+    with pytest.raises(SyncRefused) as told:
+        write_bundle(store, path, names)
+    assert {*told.value.refused} == {"empty", "missing"}
+    assert told.value.results == ("s", "t")
+    assert [one.session for one in import_bundle(there, path)] == ["s", "t"]
+    with pytest.raises(SyncRefused):
+        write_bundle(store, tmp_path / "none.bundle", ["empty"])
+    assert not (tmp_path / "none.bundle").exists()

@@ -295,3 +295,23 @@ def test_a_writer_at_work_is_never_overrun(near: Origin, clones: Clones) -> None
     with pytest.raises(SyncRefused):
         pull(ours)
     assert said(ours, "s") == ["one", "two here"]
+
+
+DAMAGED = {"missing": "1234567890" * 4 + "\n", "empty": "", "symbolic": "ref: refs/heads/a\n"}
+
+
+@pytest.mark.parametrize("names", [None, ["*"], ["a", *DAMAGED, "z"]])
+def test_damaged_branches_are_refused_and_hold_back_no_others(
+    near: Origin, clones: Clones, names: list[str] | None
+) -> None:
+    ours = clones(near)
+    for name in ("a", "z"):
+        say(ours, name, "one")
+    for name, content in DAMAGED.items():
+        (ours.path / "refs" / "heads" / name).write_text(content)
+    for send in (push, sync):
+        with pytest.raises(SyncRefused) as told:
+            send(ours, "origin", names)
+        assert {*told.value.refused} == {*DAMAGED}
+        assert "it is damaged here: the ref refs/heads/empty is empty" in told.value.refused["empty"]
+        assert [one.id for one in near.store.list()] == ["z", "a"]
