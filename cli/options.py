@@ -58,7 +58,12 @@ class Settings:
         Raises:
             NotAStore: There is nothing.
         """
-        inner = self.existing_path() / ".git"
+        self.existing_path()
+        return self.future_git_directory()
+
+    def future_git_directory(self) -> Path:
+        """Returns the git directory of the store, or where it would be."""
+        inner = self.path / ".git"
         return inner if inner.exists() else inner.parent
 
     def open(self) -> "Store":

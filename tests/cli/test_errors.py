@@ -77,7 +77,7 @@ def test_an_ambiguous_name_lists_what_it_could_mean(gitsession: Run, fix_login: 
     assert "'fix-login', 'fix-logout'" in gitsession("show", "fix-").err
 
 
-@pytest.mark.parametrize("command", [["list"], ["show", "a"], ["log", "a"], ["verify"], ["path"], ["git", "log"]])
+@pytest.mark.parametrize("command", [["list"], ["show", "a"], ["log", "a"], ["verify"], ["git", "log"]])
 def test_without_a_store_the_command_that_makes_one_is_named(
     gitsession: Run, store_path: Path, command: list[str]
 ) -> None:
