@@ -147,6 +147,14 @@ class Command(click.Command):
 
     examples: tuple[str, ...] = ()
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses the command line; each error knows the command, whose help it is to name (not all of click's do)."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples, each on one line however long it is."""
         super().format_epilog(ctx, formatter)

@@ -114,3 +114,12 @@ def test_what_an_error_quotes_cannot_steer_the_terminal(gitsession: Run, fix_log
     assert done.code == 5
     assert done.err.rstrip("\n").isprintable()
     assert json.loads(gitsession("show", "\x1b[31m", "--json").err)["session_id"] == "\x1b[31m"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["new", "--title"], ["new", "--nope"], ["list", "-n", "x"], ["show"], ["list", "--store"]]
+)
+def test_a_usage_error_names_the_help_of_its_own_command(gitsession: Run, arguments: list[str]) -> None:
+    done = gitsession(*arguments)
+    assert done.code == 2
+    assert f"`gitsession {arguments[0]} --help`" in done.err
