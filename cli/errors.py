@@ -70,6 +70,13 @@ class NothingToImport(SessionError):
         self.places = [*places]
 
 
+class NothingToBundle(SessionError):
+    """The store has no session to bundle."""
+
+    def __init__(self) -> None:
+        super().__init__("the store has no sessions, so no bundle was written")
+
+
 class MissingExtra(SessionError):
     """A command needs a package that was not installed with gitsession.
 
@@ -92,6 +99,7 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     NotAStore: 3,
     UnsupportedFormat: 4,
     SessionNotFound: 5,
+    NothingToBundle: 5,
     RevisionNotFound: 6,
     AmbiguousName: 7,
     SessionExists: 8,

@@ -58,7 +58,12 @@ class Settings:
         Raises:
             NotAStore: There is nothing.
         """
-        inner = self.existing_path() / ".git"
+        self.existing_path()
+        return self.future_git_directory()
+
+    def future_git_directory(self) -> Path:
+        """Returns the git directory of the store, or where it would be."""
+        inner = self.path / ".git"
         return inner if inner.exists() else inner.parent
 
     def open(self) -> "Store":
@@ -141,6 +146,14 @@ class Command(click.Command):
     """
 
     examples: tuple[str, ...] = ()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses the command line; each error knows the command, whose help it is to name (not all of click's do)."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples, each on one line however long it is."""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     )
     from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
     from gitsession.finding import Finding
-    from gitsession.importer import import_transcripts
+    from gitsession.importer import holds_transcripts, import_transcripts
     from gitsession.listing import BrokenSession, SessionInfo
     from gitsession.maintenance import Maintenance, maintain
     from gitsession.model import (
@@ -152,6 +152,7 @@ __all__ = [
     "clone",
     "export_transcript",
     "fetch",
+    "holds_transcripts",
     "import_bundle",
     "import_transcripts",
     "install_transcript",
@@ -215,7 +216,7 @@ _NAMES = {
         "install_transcript",
     ),
     "gitsession.finding": ("Finding",),
-    "gitsession.importer": ("import_transcripts",),
+    "gitsession.importer": ("holds_transcripts", "import_transcripts"),
     "gitsession.maintenance": ("Maintenance", "maintain"),
     "gitsession.listing": ("BrokenSession", "SessionInfo"),
     "gitsession.model": (

@@ -11,9 +11,10 @@ from itertools import pairwise
 
 from gitsession.errors import SessionError
 from gitsession.finding import Finding
-from gitsession.layout import HEADS, session_id_of
+from gitsession.layout import HEADS, is_ref_name, session_id_of
 from gitsession.reading import Reader
 from gitsession.repo.ref_files import Move, logged_names, read_log
+from gitsession.repo.refs import problem_and_advice
 
 _LOG = "the session itself is whole; the log is a second witness, and git goes on with it"
 
@@ -64,8 +65,9 @@ def heads(reader: Reader) -> Iterator[Head]:
 def head_findings(reader: Reader, head: Head) -> Iterator[Finding]:
     """Yields what is wrong with a branch's ref and its log, as files and in what they say of each other."""
     if isinstance(head.value, SessionError):
-        advice = "`gitsession repair` shows what it can be set to"
-        yield Finding(head.session, None, None, str(head.value), advice)
+        problem, advice = problem_and_advice(head.value)
+        otherwise = "make its file readable" if is_ref_name(head.name) else "rename its file"
+        yield Finding(head.session, None, None, problem, advice or f"{otherwise}, or restore the store from a backup")
     elif (lost := lost_head(reader, head)) is not None:
         what = "is gone" if head.value is None else f"fell back to {head.value}"
         problem = f"the branch {what}; its reflog says that it was at {lost}"

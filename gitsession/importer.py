@@ -71,6 +71,33 @@ def import_transcripts(
         yield from run.flush()
 
 
+def holds_transcripts(paths: Iterable[Path], *, format: str | None = None) -> bool:  # noqa: A002  # as above
+    """Tells whether an import would find a transcript; it looks no further than the first.
+
+    Args:
+        paths: Files, or directories in which transcripts are looked for by their content.
+        format: The name of their format; else their content tells.
+    """
+    return any(_is_transcript(file, format) for path in paths for file in _files(path))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+    for directory, _, names in os.walk(path):
+        yield from (Path(directory, name) for name in names)
+
+
+def _is_transcript(file: Path, format_name: str | None) -> bool:
+    try:
+        if not _may_be_read(file):
+            return False
+        with open_transcript(file) as stream:
+            return format_name is not None or recognise(stream.read(HEAD_BYTES), plain_name(file).name) is not None
+    except (OSError, SessionError):
+        return False
+
+
 def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iterator[ImportResult | ImportFailure]:
     """Imports the files below a directory that are transcripts, in the order of their names."""
     before = run.taken

@@ -14,6 +14,7 @@ from gitsession.layout import HEADS
 from gitsession.reading import Reader
 from gitsession.repo.object_files import Fault, count_objects, object_faults, pack_faults
 from gitsession.repo.ref_files import repository_faults
+from gitsession.repo.refs import problem_and_advice
 from gitsession.store import Store
 from gitsession.tree import deltas_of
 
@@ -105,8 +106,9 @@ def _other_refs(reader: Reader) -> Iterator[Finding]:
                 problem = f"the ref {name!a:.120} names an object that is missing"
                 yield Finding(None, None, value, problem, "delete the ref, or copy the object from a clone or a backup")
         except SessionError as error:
-            advice = f"delete the ref with `git update-ref -d {name!a:.120}`, or fetch it again"
-            yield Finding(None, None, getattr(error, "oid", None), str(error), advice)
+            problem, advice = problem_and_advice(error)
+            otherwise = f"delete the ref with `git update-ref -d {name!a:.120}`, or fetch it again"
+            yield Finding(None, None, getattr(error, "oid", None), problem, advice or otherwise)
         if name.startswith("refs/replace/"):
             problem = f"{name!a:.120} makes git show another object in the place of a stored one; gitsession does not"
             yield Finding(None, None, None, problem, "`git replace -d` removes it", damage=False)

@@ -282,3 +282,38 @@ def test_ten_thousand_commits_are_checked_in_seconds(store: Store) -> None:
     began = time.perf_counter()
     assert list(verify(store)) == []
     assert time.perf_counter() - began < 60
+
+
+REPAIR = "`gitsession repair` tells what it can be set to"
+REMOVE = "remove it with `git symbolic-ref -d`"
+SYMBOLIC = "is a symbolic ref to 'refs/heads/a', which no session is"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem", "advice"),
+    [
+        ("refs/heads/x", "garbage", "the ref refs/heads/x is damaged", REPAIR),
+        ("refs/heads/x", "ref: refs/heads/a\n", f"refs/heads/x {SYMBOLIC}", REMOVE),
+        ("refs/remotes/o/x", "ref: refs/heads/a\n", f"refs/remotes/o/x {SYMBOLIC}", REMOVE),
+        (
+            "refs/remotes/o/x",
+            "",
+            "the ref refs/remotes/o/x is empty",
+            "delete the ref with `git update-ref -d 'refs/remotes/o/x'`, or fetch it again",
+        ),
+        (
+            "refs/heads/x y",
+            "",
+            "git does not allow a ref of the name 'refs/heads/x y'",
+            "rename its file, or restore the store from a backup",
+        ),
+    ],
+)
+def test_a_damaged_ref_has_one_advice_that_fits_it(
+    store: Store, name: str, content: str, problem: str, advice: str
+) -> None:
+    say(store, "a", "one")
+    path = store.path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    assert [(problem, advice)] == [(one.problem, one.advice) for one in verify(store)]

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from gitsession import SyncRefused, write_bundle
+from gitsession import SessionNotFound, SyncRefused, write_bundle
 
 from .. import options, syncing
+from ..errors import NothingToBundle
 from ..output import write, write_json
 from ..text import count
 
@@ -27,6 +28,8 @@ def command(settings: options.Settings, path: Path, sessions: tuple[str, ...]) -
     names = syncing.chosen(store, sessions)
     try:
         _tell(path, write_bundle(store, path, names, progress=syncing.progress()), as_json=settings.json)
+    except SessionNotFound as error:
+        raise error if names else NothingToBundle from None
     except SyncRefused as error:
         if error.results:
             _tell(path, error.results, as_json=settings.json)

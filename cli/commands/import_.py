@@ -4,10 +4,19 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
-from gitsession import FORMATS, ImportFailure, ImportResult, import_bundle, import_transcripts
+from gitsession import (
+    FORMATS,
+    ImportFailure,
+    ImportResult,
+    Store,
+    holds_transcripts,
+    import_bundle,
+    import_transcripts,
+)
 
 from .. import options, syncing
 from ..errors import NothingToImport
@@ -40,7 +49,8 @@ def command(
 
     PATH is a file, or a directory in which transcripts are found by their content. Without one, all is taken that the
     agents on this machine left where they keep it; `gitsession formats` shows the places. Each record becomes one
-    commit, as it stands; importing again adds what is new. The store is made if there is none.
+    commit, as it stands; importing again adds what is new. The store is made if there is none, and a
+    transcript to put into it.
 
     What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
     that you gave, and not where it only lies in a directory.
@@ -101,7 +111,21 @@ def _imported(
     """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file."""
     total = sum(map(_size, paths)) if sys.stderr.isatty() else 0
     with progress_bar("Importing", total) as bar:
+        if not settings.path.exists() and not holds_transcripts(paths, format=name):
+            failures = _failures(paths, name)
+            if failures:
+                yield from failures
+                return
         yield from import_transcripts(settings.make(), paths, format=name, redact=redact, progress=bar.update)
+
+
+def _failures(paths: Sequence[Path], name: str | None) -> list[ImportFailure]:
+    """Returns why nothing can be imported, told by a store for the moment; nothing if a transcript has come since."""
+    with TemporaryDirectory() as directory:
+        store = Store.init(Path(directory, "store.git"), durable=False)
+        done = [*import_transcripts(store, paths, format=name)]
+    failures = [one for one in done if isinstance(one, ImportFailure)]
+    return failures if len(failures) == len(done) else []
 
 
 def _size(path: Path) -> int:

@@ -8,9 +8,10 @@ from ..output import write_bytes, write_json
 def command(settings: options.Settings) -> None:
     """Print the path of the store.
 
-    It is a bare git repository, for any tool that knows git. With --json: path.
+    It is a bare git repository, for any tool that knows git. Before there is one, it is where `gitsession init` would
+    make it. With --json: path.
     """
-    path = settings.git_directory().absolute()
+    path = settings.future_git_directory().absolute()
     if settings.json:
         write_json([{"path": str(path)}])
     else:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gitsession.errors import Corrupt, SessionError
-from gitsession.layout import is_ref_name
+from gitsession.layout import HEADS, is_ref_name
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import make_directory, read_file, translated, unavailable, write_all
 from gitsession.repo.locks import take_git_lock
@@ -23,6 +23,10 @@ _PACKED_LINE = re.compile(rb"^([0-9a-f]{40}) (refs/[^\n]+)$", re.MULTILINE)
 
 # Where a store keeps what is its own beside git's files: locks, and in `kept` the refs that a repair replaced.
 OWN_DIRECTORY = "gitsession"
+
+# What can be done about a damaged ref.
+_REPAIR = "`gitsession repair` tells what it can be set to"
+_REMOVE = "remove it with `git symbolic-ref -d`"
 
 _REFLOG_PERSON = "gitsession <meta@gitsession.invalid>"
 
@@ -328,13 +332,19 @@ def _take_back(file: int, path: str, written: int) -> None:
             os.unlink(path)  # noqa: PTH108
 
 
+def problem_and_advice(fault: SessionError) -> tuple[str, str]:
+    """Returns what is wrong with a ref, and what its error advises; "" where it advises nothing."""
+    text = str(fault)
+    advice = next((one for one in (_REPAIR, _REMOVE) if text.endswith(f"; {one}")), "")
+    return text.removesuffix(f"; {advice}") if advice else text, advice
+
+
 def _value(name: str, content: bytes) -> str:
     if match := _OID.fullmatch(content):
         return match[1].decode()
     if content.startswith(b"ref:"):
         target = content[4:].strip().decode("utf-8", "replace")
-        raise Corrupt(
-            f"{name} is a symbolic ref to {target!a}, which no session is; remove it with git symbolic-ref -d"
-        )
+        raise Corrupt(f"{name} is a symbolic ref to {target!a}, which no session is; {_REMOVE}")
     what = "empty" if not content.strip(b"\0 \n") else "damaged"
-    raise Corrupt(f"the ref {name} is {what}; `gitsession repair` tells what it can be set to")
+    # Only branches are repaired: what is known of a remote is fetched again.
+    raise Corrupt(f"the ref {name} is {what}" + (f"; {_REPAIR}" if name.startswith(HEADS) else ""))

@@ -77,7 +77,7 @@ def test_an_ambiguous_name_lists_what_it_could_mean(gitsession: Run, fix_login: 
     assert "'fix-login', 'fix-logout'" in gitsession("show", "fix-").err
 
 
-@pytest.mark.parametrize("command", [["list"], ["show", "a"], ["log", "a"], ["verify"], ["path"], ["git", "log"]])
+@pytest.mark.parametrize("command", [["list"], ["show", "a"], ["log", "a"], ["verify"], ["git", "log"]])
 def test_without_a_store_the_command_that_makes_one_is_named(
     gitsession: Run, store_path: Path, command: list[str]
 ) -> None:
@@ -114,3 +114,12 @@ def test_what_an_error_quotes_cannot_steer_the_terminal(gitsession: Run, fix_log
     assert done.code == 5
     assert done.err.rstrip("\n").isprintable()
     assert json.loads(gitsession("show", "\x1b[31m", "--json").err)["session_id"] == "\x1b[31m"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["new", "--title"], ["new", "--nope"], ["list", "-n", "x"], ["show"], ["list", "--store"]]
+)
+def test_a_usage_error_names_the_help_of_its_own_command(gitsession: Run, arguments: list[str]) -> None:
+    done = gitsession(*arguments)
+    assert done.code == 2
+    assert f"`gitsession {arguments[0]} --help`" in done.err

@@ -108,12 +108,15 @@ def test_what_only_lies_in_a_directory_does_not_change_the_exit_code(gitsession:
     assert len(gitsession("import", "--json", projects).values) == 32
 
 
-def test_a_directory_without_transcripts_and_a_missing_path_are_said(gitsession: Run, tmp_path: Path) -> None:
+def test_a_directory_without_transcripts_and_a_missing_path_are_said(
+    gitsession: Run, tmp_path: Path, store_path: Path
+) -> None:
     (tmp_path / "nothing").mkdir()
     for path, skipped in ((tmp_path / "nothing", ""), (tmp_path / "missing", ", 1 file skipped")):
         done = gitsession("import", path)
         assert (done.code, done.out) == (15, f"0 sessions, 0 new commits{skipped}\n")
         assert str(path) in done.err
+        assert not store_path.exists()
 
 
 def test_a_broken_line_is_named_and_hides_no_other(gitsession: Run, projects: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from gitsession_cli.location import default_store
 
-from .conftest import Run
+from .conftest import Result, Run
 
 HOME = Path("/home/me")
 
@@ -49,3 +49,10 @@ def test_init_tells_whether_it_made_the_store(gitsession: Run, store_path: Path)
     assert gitsession("init").out == f"There is a store already: {store_path}\n"
     assert gitsession("init", "--json").values == [{"path": str(store_path), "created": False}]
     assert gitsession("path", "--json").values == [{"path": str(store_path)}]
+
+
+def test_the_path_is_told_before_there_is_a_store(gitsession: Run, store_path: Path) -> None:
+    assert gitsession("path") == Result(0, f"{store_path}\n", "")
+    assert gitsession("path", "--json").values == [{"path": str(store_path)}]
+    assert not store_path.exists()
+    assert gitsession("git", "log").code == 3

@@ -191,3 +191,24 @@ def test_on_a_terminal_git_shows_its_progress(gitsession: Run, ours: Store) -> N
 def test_the_results_are_json_that_can_be_read_back(gitsession: Run, ours: Store) -> None:
     done = gitsession("push", "--json")
     assert [json.loads(line)["session"] for line in done.out.splitlines()] == ["s"]
+
+
+def test_a_bundle_of_an_empty_store_is_refused_in_a_plain_sentence(gitsession: Run, tmp_path: Path) -> None:
+    gitsession("init")
+    told = "gitsession: the store has no sessions, so no bundle was written\n"
+    assert gitsession("bundle", tmp_path / "x.bundle") == Result(5, "", told)
+    assert "'nobody'" in gitsession("bundle", tmp_path / "x.bundle", "nobody").err
+    assert not (tmp_path / "x.bundle").exists()
+
+
+def test_a_bundle_without_what_is_damaged_tells_of_both(gitsession: Run, ours: Store, tmp_path: Path) -> None:
+    (ours.path / "refs" / "heads" / "empty").write_text("")
+    done = gitsession("bundle", tmp_path / "x.bundle")
+    assert (done.code, done.out) == (22, "1 session written\n")
+    assert "'empty': it is damaged: the ref refs/heads/empty is empty" in done.err
+    pushed = gitsession("push")
+    assert (pushed.code, pushed.out) == (22, "made there   s\n")
+    assert "empty: refused: it is damaged here" in pushed.err
+    for name in ("push", "bundle"):
+        given = [name, *([tmp_path / "y.bundle"] if name == "bundle" else []), "empty"]
+        assert (gitsession(*given).code, (tmp_path / "y.bundle").exists()) == (22, False)
