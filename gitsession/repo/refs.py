@@ -199,6 +199,7 @@ class Refs:
         lock = f"{path}.lock"
         with translated(f"move the ref {name}"):
             file = self._lock(path, name)
+            logged = b""
             try:
                 try:
                     old = check()
@@ -209,10 +210,12 @@ class Refs:
                 # The log first: a crash leaves a line for a move that did not happen, never a move without a line,
                 # so the log can tell a ref that fell back. Then the barrier: the ref may name the commit only when
                 # all that it reaches is on disk, and so is the ref's own content.
-                self._log(name, old or "0" * 40, new, reason)
+                logged = self._log(name, old or "0" * 40, new, reason)
                 self.disk.barrier()
                 os.replace(lock, path)  # noqa: PTH105  # strings: the hot path
             except BaseException:
+                if logged:
+                    self._unlog(name, logged)
                 with suppress(OSError):
                     os.unlink(lock)  # noqa: PTH108
                 raise
@@ -270,7 +273,20 @@ class Refs:
                     raise RefBlocked(name, below)
                 Path(directory).rmdir()  # git leaves empty directories behind, and removes them like this
 
-    def _log(self, name: str, old: str, new: str, reason: str) -> None:
+    def _unlog(self, name: str, line: bytes) -> None:
+        """Takes a line back from the end of a ref's log, so that no log tells of a move that its writer gave up."""
+        path = f"{self._root}logs{os.sep}{name}"
+        with suppress(OSError):
+            file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
+            try:
+                os.lseek(file, -len(line), os.SEEK_END)
+                if os.read(file, len(line)) == line:
+                    _take_back(file, path, len(line))
+            finally:
+                os.close(file)
+
+    def _log(self, name: str, old: str, new: str, reason: str) -> bytes:
+        """Adds a line to a ref's log and returns it."""
         path = f"{self._root}logs{os.sep}{name}"
         line = f"{old} {new} {_REFLOG_PERSON} {int(time.time())} +0000\t{reason}\n".encode()
         # A link in place of the log would lead out of the store.
@@ -291,6 +307,7 @@ class Refs:
                 raise
         finally:
             os.close(file)
+        return line
 
     def _read_packed(self) -> dict[str, str]:
         path = f"{self._root}packed-refs"

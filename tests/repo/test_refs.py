@@ -1,5 +1,6 @@
 """Refs: read in every form that git writes, damaged ones told, and moved by compare-and-swap alone."""
 
+import errno
 import re
 import threading
 import time
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import Corrupt, StoreBusy
+from gitsession import Corrupt, MessageEntry, SessionMeta, Store, StoreBusy, Unavailable, verify
+from gitsession.repo.disk import Disk
 from gitsession.repo.refs import RefBlocked, RefMoved, Refs
 from gitsession.repo.repository import Repository
 from tests.conftest import Git
@@ -190,3 +192,24 @@ def test_a_lock_that_is_released_is_taken(refs: Refs) -> None:
     threading.Timer(0.1, lock.unlink).start()
     refs.compare_and_swap(NAME, None, A, reason="x")
     assert refs.find(NAME) == A
+
+
+class BrokenDisk(Disk):
+    """A disk on which no sync succeeds."""
+
+    def barrier(self) -> None:
+        raise OSError(errno.EIO, "the disk failed")
+
+
+def test_a_move_that_failed_is_not_in_the_log(store: Store) -> None:
+    store.create(SessionMeta("s"))
+    log = store.path / "logs/refs/heads/s"
+    before = log.read_bytes()
+    store.repository.refs.disk = BrokenDisk(store.path, durable=False)
+    with pytest.raises(Unavailable, match="input/output"):
+        store.append("s", MessageEntry({}))
+    with pytest.raises(Unavailable, match="input/output"):
+        store.create(SessionMeta("new"))
+    assert log.read_bytes() == before
+    assert not (store.path / "logs/refs/heads/new").exists()
+    assert list(verify(store)) == []
