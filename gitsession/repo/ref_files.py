@@ -18,14 +18,12 @@ _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) [^\0\n]*> -?[0-9]+ [+-][
 _ZERO = "0" * 40
 
 # What `init` writes besides what git needs. A store that lacks one is less safe than it seems.
-_SETTINGS = {
-    "core.sharedRepository": "0600",
-    "core.logAllRefUpdates": "true",
-    "receive.denyNonFastForwards": "true",
-    "receive.denyDeletes": "true",
-    "transfer.fsckObjects": "true",
-}
-_FLAGS = ("true", "false", "yes", "no", "on", "off", "0", "1", "always")
+_SETTINGS = (
+    "core.logAllRefUpdates",
+    "receive.denyNonFastForwards",
+    "receive.denyDeletes",
+    "transfer.fsckObjects",
+)
 _MARK = re.compile(r"^\s*\[gitsession\]", re.MULTILINE)
 
 
@@ -89,10 +87,10 @@ def _config_faults(path: Path) -> Iterator[Fault]:
     # A clone of a store has none of these settings, and is none the worse for it; git writes names in small letters.
     if _MARK.search(text) is None and len(present) < 2 and "logAllRefUpdates" not in text:
         return
-    for name, usual in _SETTINGS.items():
+    for name in _SETTINGS:
         value = _setting(text, name)
-        if value is None or (usual == "true" and value.lower() not in _FLAGS):
-            advice = f"run `git -C {path} config {name} {usual}`"
+        if value is None or value.lower() not in ("true", "false", "yes", "no", "on", "off", "0", "1", "always"):
+            advice = f"run `git -C {path} config {name} true`"
             yield Fault(None, f"the configuration lacks {name}, which every new store has", advice)
     if _MARK.search(text) is None or not re.search(r"^\s*format\s*=", text, re.MULTILINE):
         yield Fault(

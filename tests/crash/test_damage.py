@@ -100,7 +100,9 @@ def is_harmless(store: Path, name: str, how: str, place: int, content: bytes) ->
             return True  # a clone's configuration holds no more than its beginning; white space is white space
         line = content[line_start:].partition(b"\n")[0]
         after_the_name = b"=" in line[: place - line_start]  # a value, which may be the owner's own
-        return after_the_name or any(word in line for word in (b"filemode", b"bare", b"repositoryformatversion"))
+        # The last of these is of files that plain git makes; a store is as private without it, and older ones lack it.
+        needless = (b"filemode", b"bare", b"repositoryformatversion", b"sharedRepository")
+        return after_the_name or any(word in line for word in needless)
     if name == "packed-refs" and how.startswith("flipped"):
         line = content[line_start:].partition(b"\n")[0]
         if line.startswith(b"#"):
