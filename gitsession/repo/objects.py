@@ -7,8 +7,12 @@ database of packs alone, so that it cannot meet a loose object.
 
 import errno
 import os
+import shutil
+import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Sequence
+from hashlib import sha1
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
@@ -52,6 +56,7 @@ class Objects:
         self.disk = disk
         self._root = f"{path}{os.sep}"
         self._local = threading.local()
+        self._sound_indexes: set[tuple[str, int, int, int]] = set()
         self._salt = os.urandom(4).hex()
         self._temporary = count()
 
@@ -246,12 +251,44 @@ class Objects:
                 raise Unavailable(f"cannot read the object {oid}: too many open files in this process") from error
             raise Corrupt(f"the object {oid} is damaged in its pack: {error}", oid=oid) from error
 
+    def _packs_path(self) -> str:
+        """Returns the directory whose packs libgit2 is to read.
+
+        It follows a damaged index out of its bounds. So where one is, it is given a directory of links to the others.
+        """
+        with os.scandir(self.path / "pack") as entries:
+            indexes = [entry for entry in entries if entry.name.endswith(".idx") or entry.name == "multi-pack-index"]
+        sound = [entry for entry in indexes if self._is_sound(entry)]
+        if len(sound) == len(indexes):
+            return str(self.path)
+        links = tempfile.mkdtemp(prefix="gitsession-")
+        weakref.finalize(self, shutil.rmtree, links, ignore_errors=True)
+        directory = Path(links, "pack")
+        directory.mkdir()
+        for entry in sound:
+            if entry.name.endswith(".idx"):
+                for path in (Path(entry.path), Path(entry.path).with_suffix(".pack")):
+                    (directory / path.name).symlink_to(path.absolute())
+        return links
+
+    def _is_sound(self, index: os.DirEntry[str]) -> bool:
+        """Tells whether the sum of an index is right; each is read once, as long as it does not change."""
+        found = index.stat()
+        state = (index.name, found.st_ino, found.st_size, found.st_mtime_ns)
+        if state not in self._sound_indexes:
+            content = read_file(index.path)
+            if sha1(content[:-20], usedforsecurity=False).digest() != content[-20:]:
+                return False
+            self._sound_indexes.add(state)
+        return True
+
     def _packed_header(self, oid: str) -> tuple[int, int] | None:
         """Returns the kind and the size of an object of a pack; None if there is none."""
         packs = getattr(self._local, "packs", None)
         if packs is None:
+            path = self._packs_path()
             packs = self._local.packs = pygit2.Odb()
-            packs.add_backend(pygit2.OdbBackendPack(str(self.path)), 1)
+            packs.add_backend(pygit2.OdbBackendPack(path), 1)
         try:
             kind, size = packs.read_header(pygit2.Oid(hex=oid))
         except KeyError:
