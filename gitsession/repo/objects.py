@@ -256,8 +256,11 @@ class Objects:
 
         It follows a damaged index out of its bounds. So where one is, it is given a directory of links to the others.
         """
-        with os.scandir(self.path / "pack") as entries:
-            indexes = [entry for entry in entries if entry.name.endswith(".idx") or entry.name == "multi-pack-index"]
+        try:
+            entries = list(os.scandir(self.path / "pack"))
+        except FileNotFoundError:
+            return str(self.path)
+        indexes = [entry for entry in entries if entry.name.endswith(".idx") or entry.name == "multi-pack-index"]
         sound = [entry for entry in indexes if self._is_sound(entry)]
         if len(sound) == len(indexes):
             return str(self.path)
