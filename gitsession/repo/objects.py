@@ -8,7 +8,6 @@ database of packs alone, so that it cannot meet a loose object.
 import errno
 import os
 import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -264,7 +263,9 @@ class Objects:
         sound = [entry for entry in indexes if self._is_sound(entry)]
         if len(sound) == len(indexes):
             return str(self.path)
-        links = tempfile.mkdtemp(prefix="gitsession-")
+        from tempfile import mkdtemp  # noqa: PLC0415  # slow to load, and damage is rare
+
+        links = mkdtemp(prefix="gitsession-")
         weakref.finalize(self, shutil.rmtree, links, ignore_errors=True)
         directory = Path(links, "pack")
         directory.mkdir()

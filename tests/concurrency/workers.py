@@ -1,6 +1,7 @@
 """Real processes that begin at the same moment, and what they do. Imported by them, so it imports no test tools."""
 
 import multiprocessing
+import time
 from collections.abc import Callable
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
@@ -141,4 +142,5 @@ def commit_beside_maintenance(number: int, barrier: Barrier, path: str, end: str
         else:
             commit = SessionCommit(f"c{len(done)}", done[-1] if done else None, [{"n": len(done)}])
             done.append(session.commit(commit).head)
+            time.sleep(0.005)  # as fast as they can, they write more than all the rest of the test can look at
     return "read" if number == 3 else "committed", done
