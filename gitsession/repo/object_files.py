@@ -1,7 +1,6 @@
 """The files of the object database, checked by hand: loose objects, packs and their indexes, and what git derives.
 
-Every loose and every packed object is hashed again. libgit2 is asked for the content of packed objects alone, since it
-never returns from a loose object that was cut short.
+Every loose and every packed object is hashed again.
 """
 
 import hashlib
