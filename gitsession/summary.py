@@ -63,7 +63,12 @@ def commit_message(views: Sequence[View], *, commit_id: str, delta: int, session
     else:
         body = rest.lstrip("\n") if len(whole) <= SUBJECT_LENGTH else text
     body = f"{_clip(body, BODY_LENGTH)}\n\n" if body else ""
-    return f"{subject}\n\n{body}Commit-Id: {commit_id}\nDelta: {delta}\nSession: {session}\n"
+    return f"{subject}\n\n{body}{names_delta(commit_id, delta)}Session: {session}\n"
+
+
+def names_delta(commit_id: str, delta: int) -> str:
+    """Returns the trailers by which the text of a commit names what it adds."""
+    return f"Commit-Id: {commit_id}\nDelta: {delta}\n"
 
 
 def header_message(subject: str, session: str) -> str:

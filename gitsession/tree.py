@@ -172,6 +172,21 @@ def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[D
         raise Corrupt(f"delta {expected} is missing in the tree {tree.oid}", oid=tree.oid)
 
 
+def newest_deltas(objects: Objects, tree: SessionTree) -> Iterator[Delta]:
+    """Yields the deltas from the last one on backwards; a directory is read when it is come to.
+
+    Raises:
+        Corrupt: A directory is damaged, or a number is missing.
+    """
+    expected = tree.count
+    for _, oid in reversed([*bottom_directories(objects, tree)]):
+        for delta in reversed(directory_deltas(objects, oid, tree.tag)):
+            expected -= 1
+            if delta.number != expected:
+                raise Corrupt(f"delta {expected} is missing in the tree {oid}", oid=oid)
+            yield delta
+
+
 def directory_deltas(objects: Objects, oid: str, tag: str) -> list[Delta]:
     """Returns the deltas of one bottom directory."""
     return _delta_items(objects.read(oid, "tree"), oid, tag)
