@@ -23,7 +23,7 @@ from gitsession.model import SessionMeta
 from gitsession.repo.codec import Commit, decode_commit
 from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.repository import Repository
-from gitsession.summary import names_delta
+from gitsession.summary import named_delta
 from gitsession.tree import (
     DIRECTORY_SIZE,
     Delta,
@@ -31,10 +31,31 @@ from gitsession.tree import (
     bottom_directories,
     deltas_of,
     directory_deltas,
+    header_after,
     newest_deltas,
     read_header_blob,
     read_tree,
 )
+
+
+class Glance(NamedTuple):
+    """What a list shows of a session at one of its git commits: what the commit and the header say.
+
+    Attributes:
+        session_id: The id that its branch gives it.
+        oid: The git commit.
+        commit: What it says.
+        meta: The header, as the commit's tree has it.
+        deltas: How many there are.
+        head: The id of the last session commit; None if there is none.
+    """
+
+    session_id: str
+    oid: str
+    commit: Commit
+    meta: SessionMeta
+    deltas: int
+    head: str | None
 
 
 class State(NamedTuple):
@@ -58,6 +79,10 @@ class State(NamedTuple):
     def head(self) -> str | None:
         """The id of the last session commit; None if there is none."""
         return None if self.tree.last_id is None else decode_commit_id(self.tree.last_id)
+
+    def glance(self) -> Glance:
+        """Returns what a list shows of it."""
+        return Glance(self.session_id, self.oid, self.commit, self.meta, self.tree.count, self.head)
 
 
 class Step(NamedTuple):
@@ -137,6 +162,27 @@ class Reader:
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
         return State(session_id, oid, commit, meta, tree)
+
+    def glance(self, session_id: str, oid: str) -> Glance:
+        """Returns what a list shows of a session; reads less than `state`, which checks that the tree is as it says.
+
+        A commit's text names the delta that it adds, which is the last one of its tree then.
+
+        Raises:
+            Corrupt, UnsupportedFormat: As `state`.
+        """
+        try:
+            commit = self.commit(oid)
+            added = named_delta(commit.message)
+            root = self.objects.read(commit.tree, "tree") if added else b""
+            header = header_after(root, added[0] + 1) if added else None
+            if added and header:
+                content = self.objects.read(header, "blob", limit=MAX_HEADER_BYTES)
+                meta, _ = decode_header(content, where=f"the session {session_id!a:.80}")
+                return Glance(session_id, oid, commit, meta, added[0] + 1, decode_commit_id(added[1]))
+        except Corrupt:
+            pass  # told by what reads all
+        return self.state(session_id, oid).glance()
 
     def deltas(self, state: State, start: int = 0) -> Iterator[StoredDelta]:
         """Yields the deltas of a session as they are stored, from number `start` on.
@@ -240,7 +286,7 @@ class Reader:
     def _adds(self, commit: Commit, older: Commit, delta: Delta) -> bool:
         if commit.tree == older.tree:
             return False
-        if commit.message.endswith(names_delta(delta.encoded_id, delta.number), 0, commit.message.rfind("Session: ")):
+        if named_delta(commit.message) == (delta.number, delta.encoded_id):
             return True
         return self._deltas_part(commit) != self._deltas_part(older)
 

@@ -17,6 +17,8 @@ from gitsession.repo.objects import Objects
 DIRECTORY_SIZE = 100
 
 _ITEM_TAIL = 20  # the bytes of an object id at the end of an item
+_TOP_ITEM = len("40000 0000-7b1c8a\0") + _ITEM_TAIL
+_HEADER_ITEM = len("100644 session.json\0") + _ITEM_TAIL
 
 
 _DELTAS = re.compile(rb"100644 (\d{6,8})-([A-Za-z0-9._%-]+)-([0-9a-f]{6})\.jsonl\0(.{20})", re.DOTALL)
@@ -135,6 +137,16 @@ def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> s
                 raise Corrupt(f"{HEADER_NAME} in the tree {oid} is no plain file", oid=oid)
             return item.oid
     raise Corrupt(f"its commits are not gitsession's: the tree {oid} has no {HEADER_NAME}", oid=oid)
+
+
+def header_after(root: bytes, count: int) -> str | None:
+    """Returns the blob `session.json` in the root tree of a session of so many deltas; None where it looks otherwise.
+
+    So many deltas take so many directories, whose items are all of one length.
+    """
+    length = (count + 9_999) // 10_000 * _TOP_ITEM
+    plain = len(root) == length + _HEADER_ITEM and root.startswith(b"100644 session.json\0", length)
+    return root[-_ITEM_TAIL:].hex() if plain else None
 
 
 def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[tuple[int, str]]:
