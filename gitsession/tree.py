@@ -125,6 +125,47 @@ def read_tree(objects: Objects, oid: str, tag: str, header: str, root: bytes | N
     )
 
 
+def read_parent_tree(objects: Objects, oid: str, child: SessionTree, root: bytes) -> SessionTree | None:
+    """Returns the tree before the last delta of another one: what has changed is compared, and not looked into.
+
+    Args:
+        objects: The repository's objects.
+        oid: The root tree.
+        child: The tree with one delta more.
+        root: The content of the root tree.
+
+    Returns:
+        The tree; None if it is another one, or its last delta lies in another directory.
+
+    Raises:
+        Corrupt: One of its directories is missing or damaged.
+    """
+    number = child.count - 2
+    start = b"100644 %06d-" % number
+    begin = child.bottom.rfind(start)
+    top = root[:-_HEADER_ITEM]
+    if (
+        number < 0
+        or begin < 0
+        or top[:-_ITEM_TAIL] != child.top[:-_ITEM_TAIL]
+        or header_after(root, number + 1) is None
+    ):
+        return None
+    middle = objects.read(top[-_ITEM_TAIL:].hex(), "tree")
+    bottom_oid = middle[-_ITEM_TAIL:].hex()
+    if middle[:-_ITEM_TAIL] != child.middle[:-_ITEM_TAIL]:
+        return None
+    bottom = objects.read(bottom_oid, "tree")
+    last = file_name(number + 1, child.last_id or "", child.tag)
+    if bottom + tree_item(BLOB_MODE, last, child.bottom[-_ITEM_TAIL:].hex()) != child.bottom:
+        return None
+    end = len(bottom) - len(f"-{child.tag}.jsonl\0") - _ITEM_TAIL
+    encoded_id = bottom[begin + len(start) : end].decode("ascii", "replace")
+    return SessionTree(
+        oid, child.tag, root[-_ITEM_TAIL:].hex(), number + 1, encoded_id, top, middle, bottom, bottom_oid
+    )
+
+
 def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> str:
     """Returns the id of the blob `session.json` in a root tree; takes the tree's content where it was read before.
 

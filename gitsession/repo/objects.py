@@ -76,7 +76,7 @@ class Objects:
                 raise
         if found is None:
             # The object may have been packed, or its pack replaced, between the two looks.
-            self._local.packs = None
+            self.look_anew()
             found = self._find_loose(oid, limit) or self._find_packed(oid, limit)
         return found
 
@@ -94,13 +94,13 @@ class Objects:
         Raises:
             Unavailable: The disk could not be read.
         """
-        try:
-            if os.stat(self._path_of(oid)).st_size > 0:  # noqa: PTH116
+        with translated(f"look for the object {oid}"):
+            if self._packed().holds(oid):
                 return True
-        except FileNotFoundError:
-            pass
-        with translated("look into the packs"):
-            return self._packed().holds(oid)
+            try:
+                return os.stat(self._path_of(oid)).st_size > 0  # noqa: PTH116
+            except FileNotFoundError:
+                return False
 
     def check_packed(self, oid: str) -> None:
         """Checks an object of a pack against its id.
@@ -112,13 +112,22 @@ class Objects:
         if self._find_packed(oid, MAX_OBJECT_BYTES) is None:
             raise Corrupt(f"the object {oid} cannot be found in its pack", oid=oid)
 
+    def sound_places(self, index: Path) -> bytes | bytearray:
+        """Returns for each place of a pack's index 1 if its object was checked since `look_anew`; b"" for no pack."""
+        with translated("look into the packs"):
+            return self._packed().sound(str(index))
+
+    def look_anew(self) -> None:
+        """Forgets what was seen of the packs, in this thread."""
+        self._local.packs = None
+
     def is_loose(self, oid: str) -> bool:
         """Tells whether there is a file for an object, whatever it holds."""
         return os.path.exists(self._path_of(oid))  # noqa: PTH110  # strings: the hot path
 
     def exists(self, oid: str) -> bool:
         """Tells whether an object is there and sound, with fresh eyes: nothing that was seen before is believed."""
-        self._local.packs = None
+        self.look_anew()
         try:
             return self.find(oid) is not None
         except Corrupt:

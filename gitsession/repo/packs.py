@@ -73,17 +73,18 @@ class Packs:
         digest = bytes.fromhex(oid)
         damage: Corrupt | None = None
         for number, pack in enumerate(self._packs):
-            offset = pack.find(digest)
-            if offset is None or not (pack.content or self._opened(pack)):
+            place = pack.find(digest)
+            if place is None or not (pack.content or self._opened(pack)):
                 continue
             try:
-                kind, content = pack.read(offset, oid, limit)
+                kind, content = pack.read(pack.offset(place), oid, limit)
             except Corrupt as error:
                 damage = error
             except (zlib.error, IndexError, ValueError) as error:
                 damage = Corrupt(f"the object {oid} is damaged in its pack: {error}", oid=oid)
             else:
                 if object_id(kind, content) == oid:
+                    pack.sound[place] = 1
                     if number:  # the next object is likely to be in the same pack
                         self._packs.insert(0, self._packs.pop(number))
                     return kind, content
@@ -91,6 +92,10 @@ class Packs:
         if damage is not None:
             raise damage
         return None
+
+    def sound(self, index: str) -> bytes | bytearray:
+        """Returns for each place of an index whether its object was read, and had its id; b"" for an unknown one."""
+        return next((pack.sound for pack in self._packs if pack.path == index), b"")
 
     def holds(self, oid: str) -> bool:
         """Tells whether an index names an object."""
@@ -115,6 +120,7 @@ class _Pack:
     Attributes:
         path: The file of the index.
         content: The pack; empty while it is not open.
+        sound: For each place of the index 1 if its object was read, and had its id.
     """
 
     def __init__(self, path: str, index: "bytes | mmap.mmap", kept: "_Kept") -> None:
@@ -123,11 +129,12 @@ class _Pack:
         self.content: bytes | mmap.mmap = b""
         self._index = index
         self._kept = kept
-        self._firsts = (0, *_FAN_OUT.unpack_from(index, 8))
+        self._firsts: tuple[int, ...] = (0, *_FAN_OUT.unpack_from(index, 8))
         self._offsets = _NAMES + 24 * self._firsts[-1]
+        self.sound = bytearray(self._firsts[-1])
 
     def find(self, digest: bytes) -> int | None:
-        """Returns where an object begins; None if it is not there."""
+        """Returns the place of an object in the index; None if it is not there."""
         index = self._index
         low, high = self._firsts[digest[0]], self._firsts[digest[0] + 1]
         while low < high:
@@ -139,10 +146,11 @@ class _Pack:
             elif name > digest:
                 high = middle
             else:
-                return self._offset(middle)
+                return middle
         return None
 
-    def _offset(self, place: int) -> int:
+    def offset(self, place: int) -> int:
+        """Returns where the object at a place of the index begins in the pack."""
         start = self._offsets + 4 * place
         offset = int.from_bytes(self._index[start : start + 4], "big")
         if offset >> 31:  # its number among the 64-bit offsets, which follow the others
@@ -205,10 +213,10 @@ class _Pack:
         """Returns where the base of a delta begins, and where the delta goes on."""
         content = self.content
         if kind == _REF_DELTA:
-            found = self.find(content[start : start + 20])
-            if found is None:
+            place = self.find(content[start : start + 20])
+            if place is None:
                 raise ValueError("it lacks the base of a delta")
-            return found, start + 20
+            return self.offset(place), start + 20
         if kind != _OFS_DELTA:
             raise ValueError(f"{kind} is no kind of object")
         byte = content[start]
