@@ -240,15 +240,20 @@ class Reader:
             if kept is not None:
                 yield kept
                 continue
-            read: list[bytes] = []
+            small: list[bytes] = []
             for delta in directory_deltas(self.objects, oid, state.tree.tag):
                 if delta.number >= start:
                     content = self.objects.read(delta.blob, "blob")
-                    yield content, delta.blob
                     if full and self._directories.takes(content):
-                        read.append(content)
-            if len(read) == DIRECTORY_SIZE:
-                self._directories.put(oid, read)
+                        small.append(content)
+                        continue
+                    yield from ((one, "") for one in small)
+                    yield content, delta.blob
+                    full, small = False, []
+            if len(small) == DIRECTORY_SIZE:
+                yield self._directories.put(oid, small)
+            else:
+                yield from ((one, "") for one in small)
 
     def history(self, oid: str) -> Iterator[tuple[str, Commit]]:
         """Yields a commit and those before it, each the first parent of the one before, with their ids.
