@@ -1,5 +1,6 @@
 """Reading one session: from its name to its branch, from the branch to the commit, the header, the tree, the deltas."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -19,7 +20,9 @@ from gitsession.layout import (
     session_id_of,
     tracking_ref,
 )
+from gitsession.milestones import Jump, Milestones
 from gitsession.model import SessionMeta
+from gitsession.repo.cache import Cache
 from gitsession.repo.codec import Commit, decode_commit
 from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.repository import Repository
@@ -36,6 +39,8 @@ from gitsession.tree import (
     read_header_blob,
     read_tree,
 )
+
+_PARENT = re.compile(rb"tree [0-9a-f]{40}\nparent ([0-9a-f]{40})\n")
 
 
 class Glance(NamedTuple):
@@ -101,12 +106,21 @@ def named(header: SessionMeta, session_id: str) -> SessionMeta:
 
 
 class Reader:
-    """Reads the sessions of a repository. May be shared between threads."""
+    """Reads the sessions of a repository. May be shared between threads.
+
+    Attributes:
+        repository: The repository.
+        objects: Its objects.
+        ids: The commit ids that are kept of full directories, for `IdIndex`.
+    """
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.objects = repository.objects
-        self._directories = DirectoryCache(repository.path / OWN_DIRECTORY / "cache" / "directories")
+        cache = repository.path / OWN_DIRECTORY / "cache"
+        self.ids = Cache(cache / "ids")
+        self._directories = DirectoryCache(cache / "directories")
+        self._milestones = Milestones(Cache(cache / "milestones"))
 
     def find_tip(self, session_id: str) -> str | None:
         """Returns the git commit that a session's branch is at; None if there is no such session.
@@ -266,6 +280,42 @@ class Reader:
             commit = self.commit(seen)
             yield seen, commit
             seen = commit.parents[0] if commit.parents and seen not in shallow else None
+
+    def ancestors(self, oid: str) -> Iterator[str]:
+        """Yields the ids that `history` does."""
+        shallow = self.repository.shallow()
+        seen: str | None = oid
+        while seen is not None:
+            yield seen
+            seen = None if seen in shallow else self._parent(seen)
+
+    def back(self, oid: str, steps: int) -> str | None:
+        """Returns the commit so many steps before another one; None where the history is shorter, or cut off.
+
+        Raises:
+            Corrupt: A commit is missing or damaged.
+        """
+        shallow = self.repository.shallow()
+        milestone, walked = "", 0
+        found: str | None = oid
+        while found is not None and steps:
+            if self._milestones.is_one(found):
+                if milestone:
+                    self._milestones.put(milestone, Jump(found, walked))
+                milestone, walked = found, 0
+                jump = None if shallow else self._milestones.find(found)
+                if jump is not None and jump.steps <= steps:
+                    found, steps, milestone = jump.oid, steps - jump.steps, ""
+                    continue
+            found = None if found in shallow else self._parent(found)
+            steps, walked = steps - 1, walked + 1
+        return found
+
+    def _parent(self, oid: str) -> str | None:
+        content = self.objects.read(oid, "commit")
+        if plain := _PARENT.match(content):
+            return plain[1].decode()
+        return next(iter(decode_commit(content, oid).parents), None)
 
     def steps(self, state: State) -> Iterator[Step]:
         """Yields the commits of a session, newest first, with the delta that each adds.

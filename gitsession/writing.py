@@ -26,10 +26,9 @@ from gitsession.ids import IdIndex
 from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id
 from gitsession.model import SessionMeta
 from gitsession.reading import Reader, State
-from gitsession.repo.cache import Cache
 from gitsession.repo.codec import object_id
 from gitsession.repo.objects import LooseBatch
-from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
+from gitsession.repo.refs import RefBlocked, RefMoved
 from gitsession.repo.repository import Move, Repository
 from gitsession.tree import find_delta
 
@@ -53,7 +52,6 @@ class Writer:
         self._repository = repository
         self._reader = reader
         self._guard = threading.Lock()
-        self._ids = Cache(repository.path / OWN_DIRECTORY / "cache" / "ids")
         self._remembered: OrderedDict[str, tuple[State, IdIndex]] = OrderedDict()
 
     def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
@@ -178,9 +176,9 @@ class Writer:
         tip = self._tip(branch)
         if tip is None:
             self._refuse_other_side(session_id)
-            return None, IdIndex(self._ids)
+            return None, IdIndex(self._reader.ids)
         with self._guard:
-            state, ids = self._remembered.pop(branch, (None, IdIndex(self._ids)))
+            state, ids = self._remembered.pop(branch, (None, IdIndex(self._reader.ids)))
         if state is None or state.oid != tip:
             state = self._reader.state(session_id, tip)
         ids.follow(self._repository.objects, state.tree)

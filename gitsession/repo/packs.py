@@ -11,6 +11,7 @@ import os
 import stat
 import struct
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -97,6 +98,10 @@ class Packs:
         """Returns for each place of an index whether its object was read, and had its id; b"" for an unknown one."""
         return next((pack.sound for pack in self._packs if pack.path == index), b"")
 
+    def beginning(self, prefix: str) -> set[str]:
+        """Returns the ids in the indexes that begin like this."""
+        return {oid for pack in self._packs for oid in pack.beginning(prefix)}
+
     def holds(self, oid: str) -> bool:
         """Tells whether an index names an object."""
         digest = bytes.fromhex(oid)
@@ -135,19 +140,31 @@ class _Pack:
 
     def find(self, digest: bytes) -> int | None:
         """Returns the place of an object in the index; None if it is not there."""
+        place = self._place(digest)
+        return place if self._index[_NAMES + 20 * place : _NAMES + 20 * place + 20] == digest else None
+
+    def beginning(self, prefix: str) -> Iterator[str]:
+        """Yields the ids that begin like this."""
+        place = self._place(bytes.fromhex(prefix.ljust(40, "0")))
+        while place < self._firsts[-1]:
+            oid = self._index[_NAMES + 20 * place : _NAMES + 20 * place + 20].hex()
+            if not oid.startswith(prefix):
+                return
+            yield oid
+            place += 1
+
+    def _place(self, digest: bytes) -> int:
+        """Returns the place of the first id that is not below another one."""
         index = self._index
         low, high = self._firsts[digest[0]], self._firsts[digest[0] + 1]
         while low < high:
             middle = (low + high) >> 1
             start = _NAMES + 20 * middle
-            name = index[start : start + 20]
-            if name < digest:
+            if index[start : start + 20] < digest:
                 low = middle + 1
-            elif name > digest:
-                high = middle
             else:
-                return middle
-        return None
+                high = middle
+        return low
 
     def offset(self, place: int) -> int:
         """Returns where the object at a place of the index begins in the pack."""
