@@ -47,6 +47,11 @@ _MAPPED_ABOVE = 1024 * 1024
 _MOST_OPEN = 16
 
 
+# A look into a pack maps 64 KB or more around it. What as many reads have mapped is given back, or a process would seem
+# to hold the packs that it has read.
+_HELD_READS = 512
+
+
 class Packs:
     """The packs that a repository had when they were looked for. For one thread."""
 
@@ -57,6 +62,7 @@ class Packs:
             OSError: As the system says.
         """
         self._kept = _Kept()
+        self._reads = 0
         self._open: list[_Pack] = []
         self._packs: list[_Pack] = []
         with suppress(FileNotFoundError):
@@ -86,6 +92,7 @@ class Packs:
             else:
                 if object_id(kind, content) == oid:
                     pack.sound[place] = 1
+                    self._tell_read()
                     if number:  # the next object is likely to be in the same pack
                         self._packs.insert(0, self._packs.pop(number))
                     return kind, content
@@ -106,6 +113,14 @@ class Packs:
         """Tells whether an index names an object."""
         digest = bytes.fromhex(oid)
         return any(pack.find(digest) is not None for pack in self._packs)
+
+    def _tell_read(self) -> None:
+        """Counts an object that was read, and gives pages back after some: they stay where the system keeps files."""
+        self._reads += 1
+        if self._reads % _HELD_READS == 0 and hasattr(mmap, "MADV_DONTNEED"):
+            for pack in self._open:
+                if isinstance(pack.content, mmap.mmap):
+                    pack.content.madvise(mmap.MADV_DONTNEED)
 
     def _opened(self, pack: "_Pack") -> bool:
         """Opens a pack, and closes the one that was opened first; False if it is empty or gone, replaced by another."""
