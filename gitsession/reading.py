@@ -327,23 +327,26 @@ class Reader:
             Corrupt: A commit or a directory of the tree is missing or damaged.
         """
         deltas = newest_deltas(self.objects, state.tree)
-        delta = next(deltas, None)
+        delta, last = next(deltas, None), None
         walk = self.history(state.oid)
         oid, commit = next(walk)
         for older_oid, older in walk:
-            adds = delta is not None and self._adds(commit, older, delta)
-            yield Step(oid, commit, delta if adds else None)
-            if adds:
-                delta = next(deltas, None)
+            added = self._added(commit, older, delta, last)
+            yield Step(oid, commit, added)
+            if added is delta is not None:
+                delta, last = next(deltas, None), delta
             oid, commit = older_oid, older
         yield Step(oid, commit, delta if self._deltas_part(commit) else None)
 
-    def _adds(self, commit: Commit, older: Commit, delta: Delta) -> bool:
+    def _added(self, commit: Commit, older: Commit, delta: Delta | None, last: Delta | None) -> Delta | None:
+        """Returns what a commit adds: the next delta, or none; or the last, if a newer commit has copied its text."""
         if commit.tree == older.tree:
-            return False
-        if named_delta(commit.message) == (delta.number, delta.encoded_id):
-            return True
-        return self._deltas_part(commit) != self._deltas_part(older)
+            return None
+        named = named_delta(commit.message)
+        for known in (delta, last):
+            if known is not None and named == (known.number, known.encoded_id):
+                return known
+        return delta if self._deltas_part(commit) != self._deltas_part(older) else None
 
     def _deltas_part(self, commit: Commit) -> bytes:
         """Returns the items of a commit's tree before `session.json`: what a commit that adds a delta changes."""
@@ -378,7 +381,7 @@ class Times:
             if step is None:
                 return ""
             if step.delta is not None:
-                self._seconds.append(step.commit.author.time)
+                self._seconds[self._last - step.delta.number :] = [step.commit.author.time]
         return rfc3339(self._seconds[place])
 
 

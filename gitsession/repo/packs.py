@@ -44,7 +44,7 @@ _LARGEST_KEPT = 256 * 1024
 _MAPPED_ABOVE = 1024 * 1024
 
 # The packs that are kept open, the last ones that were used: hundreds are read under a limit of 256 open files.
-_MOST_OPEN = 16
+_MOST_OPEN = 8
 
 
 # A look into a pack maps 64 KB or more around it. What as many reads have mapped is given back, or a process would seem
