@@ -46,7 +46,6 @@ _MAPPED_ABOVE = 1024 * 1024
 # The packs that are kept open, the last ones that were used: hundreds are read under a limit of 256 open files.
 _MOST_OPEN = 8
 
-
 # A look into a pack maps 64 KB or more around it. What as many reads have mapped is given back, or a process would seem
 # to hold the packs that it has read.
 _HELD_READS = 512
@@ -128,7 +127,8 @@ class Packs:
             pack.content = _mapped(pack.path.removesuffix("idx") + "pack")
         except FileNotFoundError:
             return False
-        self._open.append(pack)
+        if pack.content:
+            self._open.append(pack)
         if len(self._open) > _MOST_OPEN:
             self._open.pop(0).content = b""
         return bool(pack.content)
