@@ -79,7 +79,7 @@ def processor_time(command: Sequence[str]) -> float:
     """Returns what a process takes of the processor, in seconds. It may leave its modules compiled for the next."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = _children()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, env=environment)
     return _children() - before
 
 
