@@ -1,5 +1,7 @@
 """Reading one session: from its name to its branch, from the branch to the commit, the header, the tree, the deltas."""
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -32,6 +34,9 @@ from gitsession.tree import (
     read_header_blob,
     read_tree,
 )
+
+# How many sessions are remembered between calls: their last trees, and where they are written the commit ids.
+REMEMBERED = 256
 
 
 class State(NamedTuple):
@@ -70,6 +75,8 @@ class Reader:
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.objects = repository.objects
+        self._guard = threading.Lock()
+        self._states: OrderedDict[str, State] = OrderedDict()
         self._directories = DirectoryCache(repository.path / OWN_DIRECTORY / "cache" / "directories")
 
     def find_tip(self, session_id: str) -> str | None:
@@ -126,6 +133,27 @@ class Reader:
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
         return State(session_id, oid, commit, meta, tree)
+
+    def present(self, session_id: str, tip: str) -> State:
+        """Returns a session at the commit that its branch is at; remembered while the branch does not move.
+
+        Raises:
+            As `state` does.
+        """
+        with self._guard:
+            state = self._states.get(session_id)
+        if state is None or state.oid != tip:
+            state = self.state(session_id, tip)
+            self.remember(state)
+        return state
+
+    def remember(self, state: State) -> None:
+        """Keeps a state that was just read or written, so that it need not be read again."""
+        with self._guard:
+            self._states[state.session_id] = state
+            self._states.move_to_end(state.session_id)
+            if len(self._states) > REMEMBERED:
+                self._states.popitem(last=False)
 
     def deltas(self, state: State, start: int = 0) -> Iterator[StoredDelta]:
         """Yields the deltas of a session as they are stored, from number `start` on.
