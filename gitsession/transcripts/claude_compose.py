@@ -9,7 +9,6 @@ Of another model's thoughts nothing is written: the provider refuses thoughts th
 
 import re
 import unicodedata
-import uuid
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
@@ -24,6 +23,7 @@ from gitsession.transcripts.composing import (
     derived_uuid,
     is_context,
     is_notice,
+    is_uuid,
     last_time,
     line,
     timed,
@@ -40,7 +40,7 @@ _VERSION = "2.1.30"
 
 def compose(draft: Draft) -> Composed:
     """Returns a session as a transcript that Claude Code can resume."""
-    own = draft.meta.id if draft.whole and _is_uuid(draft.meta.id) else draft.id
+    own = draft.meta.id if draft.whole and is_uuid(draft.meta.id) else draft.id
     path = PurePath("projects", directory(draft.cwd), f"{own}.jsonl")
     return Composed(_Lines(draft).all(), path, lambda _: ("claude", "--resume", own))
 
@@ -62,13 +62,6 @@ def _hash(name: str) -> str:
         value, digit = divmod(value, 36)
         digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
     return digits or "0"
-
-
-def _is_uuid(name: str) -> bool:
-    try:
-        return str(uuid.UUID(name)) == name.lower()
-    except ValueError:
-        return False
 
 
 class _Lines:

@@ -34,6 +34,14 @@ def is_plain(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None
 
 
+def is_uuid(name: str) -> bool:
+    """Tells whether an id is a UUID, in its usual form."""
+    try:
+        return str(uuid.UUID(name)) == name.lower()
+    except ValueError:
+        return False
+
+
 def own_id(draft: Draft) -> str:
     """Returns the id under which the agent is to know a session: its own where it is whole, else the new one."""
     return draft.meta.id if draft.whole and is_plain(draft.meta.id) else draft.id

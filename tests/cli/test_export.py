@@ -21,6 +21,7 @@ VARIABLES = {
     "codex": "CODEX_HOME",
     "pi": "PI_CODING_AGENT_DIR",
     "gemini": "GEMINI_CLI_HOME",
+    "copilot": "COPILOT_HOME",
 }
 
 
@@ -88,6 +89,8 @@ def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str)
         ("pi", {"PI_CODING_AGENT_DIR": "/p", "PI_CODING_AGENT_SESSION_DIR": "/s"}, "/s/x.jsonl"),
         ("gemini", {}, "/home/dev/.gemini/projects/x.jsonl"),
         ("gemini", {"GEMINI_CLI_HOME": "/g"}, "/g/.gemini/projects/x.jsonl"),
+        ("copilot", {}, "/home/dev/.copilot/projects/x.jsonl"),
+        ("copilot", {"COPILOT_HOME": "/c"}, "/c/projects/x.jsonl"),
     ],
 )
 def test_the_environment_says_where_an_agent_looks(name: str, environment: dict[str, str], expected: str) -> None:

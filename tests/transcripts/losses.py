@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from gitsession.model import Message
-
 Talk = list[Any]
 
 
@@ -37,6 +35,12 @@ def gemini(talk: Talk) -> Talk:
     return [re.sub("</?state_snapshot>", "", one).strip() if isinstance(one, str) else one for one in talk]
 
 
+def copilot(talk: Talk) -> Talk:
+    """Images, for which there is a mark in the text."""
+    talk = [_without(one, "meta") if _is(one, "system") else one for one in _without_notices(talk)]
+    return [_with_arguments(_marked(one)) for one in talk]
+
+
 def _is(one: Any, *roles: str) -> bool:
     return isinstance(one, dict) and one["role"] in roles
 
@@ -58,10 +62,14 @@ def _as_context(talk: Talk) -> Talk:
     found = []
     for one in talk:
         shown = {**one, "role": "user", "meta": True} if _is(one, "system") else one
-        if _is(shown, "assistant") and "tool_calls" in shown:
-            shown = {**shown, "tool_calls": [_call(call) for call in shown["tool_calls"]]}
-        found.append(shown)
+        found.append(_with_arguments(shown))
     return found
+
+
+def _with_arguments(one: Any) -> Any:
+    if _is(one, "assistant") and "tool_calls" in one:
+        return {**one, "tool_calls": [_call(call) for call in one["tool_calls"]]}
+    return one
 
 
 def _call(call: Any) -> Any:
@@ -88,9 +96,9 @@ def _reminded(talk: Talk) -> Talk:
     return found
 
 
-def _marked(one: Message) -> Message:
+def _marked(one: Any) -> Any:
     """Images become marks in the text."""
-    content = one.get("content")
+    content = one.get("content") if isinstance(one, dict) else None
     if not isinstance(content, list):
         return one
     return {**one, "content": "\n".join(part.get("text", "[image]") for part in content)}
@@ -127,4 +135,5 @@ LOSSES: dict[str, Callable[[Talk], Talk]] = {
     "codex": codex,
     "pi": pi,
     "gemini": gemini,
+    "copilot": copilot,
 }
