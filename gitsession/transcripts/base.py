@@ -71,8 +71,8 @@ class Draft(NamedTuple):
         cwd: The directory in which the agent is to go on.
         records: The records of this format that the session begins with; none where another agent wrote it.
         entries: What came after them: the conversation, in any provider's shape.
-        whole: The records are the whole of a transcript that was never forked, and are written as they are; then
-            only `path` and `resume` of what is composed are asked for.
+        whole: The records are the whole of a transcript that was never forked, and are written as they are, unless
+            what is composed says that it is `rewritten`.
     """
 
     meta: SessionMeta
@@ -89,12 +89,16 @@ class Composed(NamedTuple):
     Attributes:
         lines: Its bytes, line by line. The same draft always gives the same.
         path: Where the agent looks for it, below its own directory.
-        resume: The command that resumes it, given where it was put.
+        resume: The command that resumes it, given where it was put; None where a program of one's own does that.
+        prepare: The command that has to run before, given the same; None where the agent reads the file itself.
+        rewritten: The lines are to be written although the draft is whole: as it is, it could not be resumed.
     """
 
     lines: Iterable[bytes]
     path: PurePath
-    resume: Callable[[PurePath], tuple[str, ...]]
+    resume: Callable[[PurePath], tuple[str, ...]] | None
+    prepare: Callable[[PurePath], tuple[str, ...]] | None = None
+    rewritten: bool = False
 
 
 def _without_raw(record: Record) -> Record:

@@ -17,6 +17,8 @@ from gitsession.transcripts import FORMATS, Format, recognise
 from gitsession.transcripts.composing import derived_uuid, milliseconds, since_epoch
 
 FROM_AGENTS = [path for path in TRANSCRIPTS if not name_of(path).startswith("chat/")]
+# The agents in whose transcripts a compaction does not say what it keeps.
+KEEP_NOTHING = ("copilot",)
 every_transcript = pytest.mark.parametrize("path", FROM_AGENTS, ids=name_of)
 every_agent = pytest.mark.parametrize("one", RESUMABLE, ids=[one.name for one in RESUMABLE])
 
@@ -53,6 +55,8 @@ def test_what_was_added_follows_what_was_forked(one: Format) -> None:
         records = stored(path)
         found = read(one, b"".join(composed(one, records, added).lines))
         said = comparable(one.fold(found), one, one)
+        # Where an answer does not say its model, it is taken to be the one that spoke before.
+        said[-1].pop("model", None)
         before = comparable(one.fold(records), one, one)
         assert said == [*before, added[0].message, added[1].message], path
 
@@ -65,7 +69,9 @@ def test_a_compaction_that_was_added_keeps_what_it_kept(one: Format) -> None:
     ]
     compaction = CompactionEntry("so far", "e2", 99, id="c", timestamp="2026-03-03T09:00:02Z")
     found = one.fold(read(one, b"".join(composed(one, (), [*entries, compaction, entries[0]]).lines)))
-    assert [entry.summary for entry in found if isinstance(entry, CompactionEntry)] == ["so far"]
+    assert [one for one in comparable(found, one, FORMATS["chat"]) if isinstance(one, str)] == ["so far"]
+    if one.name in KEEP_NOTHING:
+        return
     kept = next(entry.first_kept_id for entry in found if isinstance(entry, CompactionEntry))
     (first,) = [entry.message["content"] for entry in found if isinstance(entry, MessageEntry) and entry.id == kept]
     # Codex writes what it keeps into the compaction itself.
@@ -75,7 +81,7 @@ def test_a_compaction_that_was_added_keeps_what_it_kept(one: Format) -> None:
 @every_agent
 def test_a_session_without_anything_is_composed_too(one: Format) -> None:
     found = composed(one)
-    assert ID in str(found.path)
+    assert ID[:8] in str(found.path)
     assert all(json.loads(line) for line in found.lines)
 
 
