@@ -28,6 +28,7 @@ from gitsession.model import SessionMeta
 from gitsession.reading import Reader, State
 from gitsession.repo.cache import Cache
 from gitsession.repo.codec import object_id
+from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move, Repository
@@ -52,8 +53,13 @@ class Writer:
     def __init__(self, repository: Repository, reader: Reader) -> None:
         self._repository = repository
         self._reader = reader
-        self._guard = threading.Lock()
         self._ids = Cache(repository.path / OWN_DIRECTORY / "cache" / "ids")
+        self.renew()
+        renew_when_forked(self)
+
+    def renew(self) -> None:
+        """Forgets what is known of the sessions, in a forked process: a thread of its parent may just have written."""
+        self._guard = threading.Lock()
         self._remembered: OrderedDict[str, tuple[State, IdIndex]] = OrderedDict()
 
     def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
