@@ -40,6 +40,9 @@ def translated(doing: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise unavailable(error, doing) from error
+    except ImportError as error:
+        # Parts of Python are loaded when they are first needed, from files that may not be opened just then.
+        raise Unavailable(f"cannot {doing}: a part of Python cannot be loaded: {error}") from error
 
 
 def write_all(file: int, content: bytes) -> None:
