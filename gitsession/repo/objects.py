@@ -30,7 +30,7 @@ from gitsession.repo.codec import (
     too_large,
 )
 from gitsession.repo.disk import Disk
-from gitsession.repo.files import read_file, translated, unavailable, write_all
+from gitsession.repo.files import BINARY, read_file, translated, unavailable, write_all
 
 # A pack keeps its files open; libgit2 closes the least used above this, so that hundreds of packs read under a limit
 # of 256 open files.
@@ -57,7 +57,7 @@ class Objects:
         self._local = threading.local()
         self._sound_indexes: set[tuple[str, int, int, int]] = set()
         self._salt = os.urandom(4).hex()
-        self._temporary = count()
+        self._number = count()
 
     def read(self, oid: str, kind: str, *, limit: int | None = None) -> bytes:
         """Returns the content of an object of the kind given.
@@ -131,7 +131,7 @@ class Objects:
 
     def is_loose(self, oid: str) -> bool:
         """Tells whether there is a file for an object, whatever it holds."""
-        return os.path.exists(self._path_of(oid))  # noqa: PTH110  # strings: the hot path
+        return os.access(self._path_of(oid), os.F_OK)
 
     def exists(self, oid: str) -> bool:
         """Tells whether an object is there and sound, with fresh eyes: nothing that was seen before is believed."""
@@ -167,14 +167,16 @@ class Objects:
         staged: list[str] = []
         published = 0
         try:
-            staged.extend(map(self._stage, objects))
+            # In objects/ and moved: a name made in the fan-out directory costs several times as much on ext4.
+            prefix = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_"
+            for made in objects:
+                staged.append(f"{prefix}{next(self._number)}")
+                self._stage(staged[-1], made)
             self.disk.barrier()
             vanished = []
             changed: set[str] = set()
             for temporary, made in zip(staged, objects, strict=True):
-                directories = self._publish(temporary, made.oid)
-                changed.update(directories)
-                if not directories:
+                if not self._publish(temporary, made.oid, changed):
                     vanished.append(made)
                 published += 1
             for directory in changed:
@@ -187,25 +189,19 @@ class Objects:
     def _path_of(self, oid: str) -> str:
         return f"{self._root}{oid[:2]}{os.sep}{oid[2:]}"
 
-    def _stage(self, made: GitObject) -> str:
-        """Writes one object to a temporary file and returns its path."""
-        # In objects/ and moved: a name made in the fan-out directory costs several times as much on ext4.
-        temporary = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_{next(self._temporary)}"
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o400)
+    def _stage(self, temporary: str, made: GitObject) -> None:
+        """Writes one object to a temporary file."""
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o400)
         try:
             write_all(file, encode_loose(made))
             self.disk.file(file)
-        except BaseException:
-            _remove_quietly(temporary)
-            raise
         finally:
             os.close(file)
-        return temporary
 
-    def _publish(self, temporary: str, oid: str) -> tuple[str, ...]:
-        """Gives a staged object its name, and returns the directories whose names have changed; none if it vanished."""
+    def _publish(self, temporary: str, oid: str, changed: set[str]) -> bool:
+        """Gives a staged object its name, and adds the directories whose names change; False if it has vanished."""
         directory = f"{self._root}{oid[:2]}"
-        changed: tuple[str, ...] = (directory,)
+        changed.add(directory)
         while True:
             try:
                 os.replace(temporary, f"{directory}{os.sep}{oid[2:]}")  # noqa: PTH105  # strings: the hot path
@@ -213,12 +209,12 @@ class Objects:
                 # The fan-out directory is new, or `git gc` has just removed it because it was empty.
                 try:
                     os.mkdir(directory, 0o700)  # noqa: PTH102
-                    changed = (directory, self._root)
+                    changed.add(self._root)
                 except FileExistsError:
                     if not os.path.lexists(temporary):
-                        return ()
+                        return False
             else:
-                return changed
+                return True
 
     def _find_loose(self, oid: str, limit: int) -> tuple[str, bytes] | None:
         try:

@@ -1,5 +1,6 @@
 """The rows of the table: what is measured, and the goal of each."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -58,14 +59,17 @@ COMMIT_GOALS = {
 def run(*, small: bool, memory: Path, disk: Path, only: str) -> None:
     """Measures everything, or what has a word in its name, and prints the table as it comes."""
     sizes = SMALL if small else LARGE
-    memory = memory if memory.is_dir() else Path(tempfile.gettempdir())
+    memory = (memory if memory.is_dir() else Path(tempfile.gettempdir())).resolve()
+    disk = disk.resolve()
     disk.mkdir(exist_ok=True)
     print(f"{machine()}\nmemory: {file_system(memory)}, disk: {file_system(disk)}")
     print(f"Medians, and in brackets what 8 of 10 took.\n\n{HEADER}", flush=True)
     for measure in (commits, durable, long_session, load, fork, listing, importing, space, start, memory_of_load):
         if only in measure.__name__:
             place = disk if measure is durable else memory
-            with tempfile.TemporaryDirectory(prefix="gitsession-benchmark-", dir=place) as directory:
+            made = tempfile.TemporaryDirectory(prefix="gitsession-benchmark-", dir=place)
+            # A peer (gitlord) writes into the current directory.
+            with made as directory, contextlib.chdir(directory):
                 for row in measure(Path(directory), sizes):
                     # Of what takes no time, a ratio says nothing.
                     print(row._replace(goal=None) if small else row, flush=True)
