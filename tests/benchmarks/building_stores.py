@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitsession import SessionMeta, Store
 from gitsession.building import NewDelta, build
-from gitsession.growth import _bases
+from gitsession.growth import with_bases
 from gitsession.repo.batch import GrowingBatch
 from gitsession.repo.repository import Move
 from gitsession.view import view
@@ -43,10 +43,9 @@ def fill(store: Store, sizes: dict[str, int], *, size: int = 800) -> None:
             message = next(source)
             content = b'{"type":"message","message":%b}\n' % json.dumps(message, separators=(",", ":")).encode()
             delta = NewDelta(f"c{number}", content, lambda said=message: [view(said)])
-            bases = _bases(state)
             built = build(state, delta, meta, now=_BEGUN + place + number)
-            for made in built.objects:
-                batch.add(made, bases.pop(0) if made.kind == "tree" and bases else None)
+            for made, base in with_bases(built, state):
+                batch.add(made, base)
             state = built.state
             if batch.size > 200_000_000:
                 batch.store()

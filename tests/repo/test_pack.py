@@ -6,11 +6,8 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gitsession import Store, Unavailable
-from gitsession.repo import pack
 from gitsession.repo.batch import GrowingBatch
 from gitsession.repo.codec import BLOB_MODE, GitObject, git_object, tree_item
 from gitsession.repo.pack import PackWriter
@@ -160,64 +157,6 @@ class TestTheIndex:
         assert struct.unpack_from(">4I", index, names + 96) == (12, (1 << 31) - 1, 1 << 31, 1 << 31 | 1)
         assert struct.unpack_from(">2Q", index, names + 112) == (1 << 31, 5 << 33)
         assert index[names + 128 :] == b"c" * 20 + sha1(index[:-20]).digest()
-
-
-def applied(delta: bytes, base: bytes) -> bytes:
-    """Applies a delta as gitformat-pack says."""
-
-    def size() -> int:
-        nonlocal place
-        value = shift = 0
-        while True:
-            byte = delta[place]
-            place += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if not byte & 0x80:
-                return value
-
-    place, result = 0, b""
-    assert size() == len(base)
-    wanted = size()
-    while place < len(delta):
-        operation = delta[place]
-        place += 1
-        if operation & 0x80:
-            numbers = []
-            for bits in ((1, 2, 4, 8), (16, 32, 64)):
-                number = 0
-                for shift, bit in enumerate(bits):
-                    if operation & bit:
-                        number |= delta[place] << 8 * shift
-                        place += 1
-                numbers.append(number)
-            result += base[numbers[0] : numbers[0] + (numbers[1] or 0x10000)]
-        else:
-            assert operation
-            result += delta[place : place + operation]
-            place += operation
-    assert wanted == len(result)
-    return result
-
-
-@given(st.integers(64, 200_000), st.binary(max_size=300), st.binary(max_size=300))
-def test_a_delta_gives_the_content_from_its_base(common: int, end: bytes, other: bytes) -> None:
-    beginning = (b"%d," % common) * (common // 4)
-    base, content = beginning + end, beginning + other
-
-    delta = pack._delta(base, content)
-
-    if delta is not None:
-        assert content == applied(delta, base)
-    assert delta is not None or len(content) < 3000
-
-
-@given(st.binary(max_size=40), st.binary(max_size=40))
-def test_the_common_length_is_that_of_the_equal_beginning(a: bytes, b: bytes) -> None:
-    length = pack._common_length(a, b)
-
-    assert a[:length] == b[:length]
-    assert length == min(len(a), len(b)) or a[length] != b[length]
 
 
 def test_git_takes_a_pack_of_large_objects(store: Store, writer: PackWriter) -> None:
