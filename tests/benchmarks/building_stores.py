@@ -44,8 +44,7 @@ def fill(store: Store, sizes: dict[str, int], *, size: int = 800) -> None:
             content = b'{"type":"message","message":%b}\n' % json.dumps(message, separators=(",", ":")).encode()
             delta = NewDelta(f"c{number}", content, lambda said=message: [view(said)])
             built = build(state, delta, meta, now=_BEGUN + place + number)
-            for made, base in with_bases(built, state):
-                batch.add(made, base)
+            batch.add(with_bases(built, state))
             state = built.state
             if batch.size > 200_000_000:
                 batch.store()

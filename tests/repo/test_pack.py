@@ -173,8 +173,7 @@ class TestAGrowingBatch:
     def test_becomes_loose_objects_or_a_pack(self, store: Store, count: int, loose: int, packed: int) -> None:
         batch = GrowingBatch(store.repository.objects)
         made = [git_object("blob", b"%d" % number) for number in range(count)]
-        for one in made:
-            batch.add(one)
+        batch.add((one, None) for one in made)
         assert count == len(batch)
 
         batch.store()
@@ -186,7 +185,7 @@ class TestAGrowingBatch:
     def test_of_few_large_objects_is_a_pack(self, store: Store) -> None:
         batch = GrowingBatch(store.repository.objects)
         for number in range(3):
-            batch.add(git_object("blob", b"%d" % number * 2_000_000))
+            batch.add([(git_object("blob", b"%d" % number * 2_000_000), None)])
         batch.store()
         batch.close()
 
@@ -196,8 +195,7 @@ class TestAGrowingBatch:
     def test_is_stored_again_when_a_collection_took_it(self, store: Store, count: int, git: Git) -> None:
         batch = GrowingBatch(store.repository.objects)
         made = [git_object("blob", b"%d" % number) for number in range(count)]
-        for one in made:
-            batch.add(one)
+        batch.add((one, None) for one in made)
         batch.store()
         for path in (store.path / "objects" / "pack").glob("*.keep"):
             path.unlink()  # as if a collection did not heed it
