@@ -311,17 +311,16 @@ class _Import:
             if record.unfinished:
                 growth.unfinished = True
                 break
-            for made, base in growth.add(record):
-                self._batch.add(made, base)
+            self._batch.add(growth.add(record))
             if self._is_full():
                 self._moves |= growth.moves()
                 yield from self.flush()
                 if growth.branch in self._failed:
                     yield from self._again(source, growth.branch, self._failed[growth.branch])
                     return
-            if stream.tell() != told:
-                self._progress(stream.tell() - told)
-                told = stream.tell()
+            if (place := stream.tell()) != told:
+                self._progress(place - told)
+                told = place
         self._moves |= growth.moves()
         lines = list(growth.abandoned())
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}

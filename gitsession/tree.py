@@ -60,6 +60,18 @@ class SessionTree(NamedTuple):
         """The content of the root tree."""
         return self.top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
 
+    @property
+    def last_trees(self) -> list[GitObject]:
+        """The last directory of each level and the root, the bottom first; none where there is no delta."""
+        if not self.count:
+            return []
+        middle = self.top[-_ITEM_TAIL:].hex()
+        return [
+            GitObject(self.bottom_oid, "tree", self.bottom),
+            GitObject(middle, "tree", self.middle),
+            GitObject(self.oid, "tree", self.root),
+        ]
+
     def with_header(self, header: str) -> tuple["SessionTree", list[GitObject]]:
         """Returns the tree with another header blob, and the object that it needs."""
         root = git_object("tree", self.top + tree_item(BLOB_MODE, HEADER_NAME, header))

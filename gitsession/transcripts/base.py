@@ -5,7 +5,7 @@ the log. All functions are pure, over bytes and values: no file is opened here, 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, BinaryIO, Literal, NamedTuple
 
@@ -13,8 +13,7 @@ from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.view import View
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record of a transcript.
 
     Attributes:
@@ -102,7 +101,7 @@ class Composed(NamedTuple):
 
 
 def _without_raw(record: Record) -> Record:
-    return replace(record, raw=b"")
+    return record._replace(raw=b"")
 
 
 def _is_log(_first: Record) -> Growth:
