@@ -10,6 +10,7 @@ from gitsession.layout import branch_of
 from gitsession.lines import LazyLines, LoadedLines
 from gitsession.model import Messages, Session, SessionCommit
 from gitsession.reading import Reader
+from gitsession.repo.repository import Repository
 from gitsession.view import View, view
 from gitsession.writing import Writer
 
@@ -27,6 +28,9 @@ class SessionStore:
         self._reader = reader
         self._writer = writer
         self._lines = LoadedLines(reader)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _bound, (self._reader.repository, self.session_id)
 
     def load(self) -> Session:
         """Returns the session as it is now; one that was never written has no head and no messages.
@@ -64,6 +68,12 @@ class SessionStore:
         delta = NewDelta(commit.id, b"\n".join(lines) + b"\n", lambda: _views(messages))
         state = self._writer.commit(self.session_id, delta, commit.parent)
         return Session(state.head, Messages.from_lines(LazyLines(self._lines, state)))
+
+
+def _bound(repository: Repository, session_id: str) -> SessionStore:
+    """Returns the store of a session in another process, made of what it is made of here."""
+    reader = Reader(repository)
+    return SessionStore(session_id, reader, Writer(repository, reader))
 
 
 def _views(messages: Sequence[Mapping[str, Any]]) -> list[View]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """A store of sessions, which is a git repository. May be shared between threads.
+    """A store of sessions, which is a git repository. May be shared between threads, pickled, and used after a fork.
 
     Every `at` is a revision of the session: a commit id, a git object id or its beginning (4 digits or more), `~N`
     (N commits back, as git counts), or `#N` (after delta N).
@@ -51,6 +51,9 @@ class Store:
         self.reader = Reader(repository)
         self.writer = Writer(repository, self.reader)
         self._listing = Listing(self.reader)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Store, (self.repository,)
 
     @classmethod
     def init(cls, path: str | os.PathLike[str], *, durable: bool = True, wait: float = 30.0) -> "Store":
@@ -156,11 +159,11 @@ class Store:
             RevisionNotFound: It has no such commit.
             Corrupt: Stored data is corrupt.
         """
-        state = self._state(session_id, at)
+        found = self._state(session_id, at).glance()
         side = self.reader.side(session_id)
         if side is None:
-            return info_of(state)
-        info = info_of(state._replace(session_id=side[0]))
+            return info_of(found)
+        info = info_of(found._replace(session_id=side[0]))
         return replace(info, id=session_id, branch=f"{side[1]}/{info.branch}")
 
     def other_sides(self) -> Iterator[OtherSide]:

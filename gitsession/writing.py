@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from gitsession.building import Built, NewDelta, build
-from gitsession.conversation import split_lines
+from gitsession.conversation import holds_entry
 from gitsession.errors import (
     Corrupt,
     InvalidCommit,
@@ -28,6 +28,7 @@ from gitsession.model import SessionMeta
 from gitsession.reading import REMEMBERED, Reader, State
 from gitsession.repo.cache import Cache
 from gitsession.repo.codec import object_id
+from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move, Repository
@@ -49,8 +50,13 @@ class Writer:
     def __init__(self, repository: Repository, reader: Reader) -> None:
         self._repository = repository
         self._reader = reader
-        self._guard = threading.Lock()
         self._ids = Cache(repository.path / OWN_DIRECTORY / "cache" / "ids")
+        self.renew()
+        renew_when_forked(self)
+
+    def renew(self) -> None:
+        """Forgets what is known of the sessions, in a forked process: a thread of its parent may just have written."""
+        self._guard = threading.Lock()
         self._indexes: OrderedDict[str, IdIndex] = OrderedDict()
 
     def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
@@ -77,6 +83,9 @@ class Writer:
                 head = None if state is None else state.head
                 if parent != head:
                     raise ParentConflict(parent, head)
+                encoded = encode_commit_id(delta.commit_id)
+                for place in range(delta.content.count(b"\n")):
+                    self._refuse_held(state, ids.find(f"{encoded}%2F{place}"), f"{delta.commit_id}/{place}")
                 return
             stored = ids.parent_of(number)
             if parent != (None if stored is None else decode_commit_id(stored)):
@@ -95,9 +104,9 @@ class Writer:
         def check(state: State | None, ids: IdIndex, number: int | None) -> None:
             if state is None:
                 raise SessionNotFound(session_id)
-            commit_id, _, place = delta.commit_id.rpartition("/")
-            if number is None and commit_id and _PLACE.fullmatch(place):
-                self._refuse_place(state, ids, delta, commit_id, int(place))
+            owner, _, place = delta.commit_id.rpartition("/")
+            if number is None and owner and _PLACE.fullmatch(place):
+                self._refuse_held(state, ids.find(encode_commit_id(owner)), delta.commit_id)
 
         return self._write(session_id, delta, check)
 
@@ -122,15 +131,18 @@ class Writer:
 
         return self._exclusively(session_id, branch, attempt)
 
-    def _refuse_place(self, state: State, ids: IdIndex, delta: NewDelta, commit_id: str, place: int) -> None:
-        """Refuses an entry id that `load` gives to a message of a commit: `<commit id>/<place>`."""
-        number = ids.find(encode_commit_id(commit_id))
-        if number is not None:
-            stored = find_delta(self._repository.objects, state.tree, number)
-            lines = split_lines(self._repository.objects.read(stored.blob, "blob"), commit_id)
-            if place < len(lines):
-                taken = f"message {place} of the commit {commit_id!r}"
-                raise Corrupt(f"the session holds an entry {delta.commit_id!r} already: {taken}")
+    def _refuse_held(self, state: State | None, number: int | None, wanted: str) -> None:
+        """Refuses the id of a new entry if the delta of a number, where there is one, holds an entry of that id.
+
+        Most entries have the id of their commit, and no two commits share one. But a message that was committed has
+        `<commit id>/<place>`, which can be the id of another commit.
+        """
+        if state is None or number is None:
+            return
+        stored = find_delta(self._repository.objects, state.tree, number)
+        commit_id = decode_commit_id(stored.encoded_id)
+        if holds_entry(self._repository.objects.read(stored.blob, "blob"), commit_id, wanted):
+            raise Corrupt(f"the session holds an entry {wanted!r} already, in the commit {commit_id!r}")
 
     def create(self, meta: SessionMeta, source: State | None = None) -> State:
         """Makes a new session: of its header alone, or as a fork of a state of another session.

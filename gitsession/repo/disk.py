@@ -109,7 +109,10 @@ def _has_syncfs() -> bool:
     """Tells whether `syncfs` is there and reports failed writes, as it does since Linux 5.8."""
     if sys.platform != "linux":
         return False
-    import ctypes  # noqa: PLC0415  # as above
+    try:
+        import ctypes  # noqa: PLC0415  # as above
+    except ModuleNotFoundError:
+        return False  # a Python that was built without it
 
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
     return found is not None and (int(found[1]), int(found[2])) >= (5, 8) and hasattr(ctypes.CDLL(None), "syncfs")

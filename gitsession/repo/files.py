@@ -48,6 +48,9 @@ class translated:  # noqa: N801  # a context manager, named as those of contextl
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
             raise unavailable(error, self._doing) from error
+        if isinstance(error, ImportError):
+            # Parts of Python are loaded when they are first needed, from files that may not be opened just then.
+            raise Unavailable(f"cannot {self._doing}: a part of Python cannot be loaded: {error}") from error
 
 
 def write_all(file: int, content: bytes) -> None:

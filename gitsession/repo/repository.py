@@ -4,6 +4,7 @@ import os
 import shlex
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -29,6 +30,7 @@ CONFIG = """\
 \tbare = true
 \tsharedRepository = 0600
 \tlogAllRefUpdates = true
+\tfsync = all
 [receive]
 \tdenyNonFastForwards = true
 \tdenyDeletes = true
@@ -107,6 +109,10 @@ class Repository:
         self.maintains = maintains
         self.ignores_case = ignores_case
         self.wait = wait
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # In another process it is opened again: locks, caches and open files stay where they are.
+        return partial(Repository.open, durable=self.disk.durable, wait=self.wait), (self.path,)
 
     @classmethod
     def init(cls, path: Path, *, durable: bool, wait: float) -> "Repository":

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from gitsession import ParentConflict, Store, import_transcripts, maintain, new_commit
 from tests.benchmarks import peers
-from tests.benchmarks.building_stores import fill, messages, transcript
+from tests.benchmarks.building_stores import fill, messages
 from tests.benchmarks.measuring import (
     HEADER,
     Row,
@@ -28,6 +28,7 @@ from tests.benchmarks.measuring import (
     shown,
     timed,
 )
+from tests.benchmarks.transcripts import transcript
 
 
 class Sizes(NamedTuple):
@@ -42,7 +43,7 @@ class Sizes(NamedTuple):
     starts: int
 
 
-LARGE = Sizes(rounds=300, long=100_000, load=10_000, sessions=10_000, records=5000, record_bytes=3600, starts=20)
+LARGE = Sizes(rounds=300, long=100_000, load=10_000, sessions=10_000, records=5000, record_bytes=4000, starts=20)
 SMALL = Sizes(rounds=12, long=120, load=110, sessions=12, records=40, record_bytes=300, starts=2)
 
 # The goals of one commit, by the peer that it is measured against.
