@@ -62,7 +62,7 @@ class IdIndex:
         if len(fresh) != _TOP_SIZE:
             fresh = ids_of(objects, tree, start, min(start - start % _TOP_SIZE + _TOP_SIZE, tree.count))
             if full:
-                self._cache.put(top, "\n".join(fresh).encode("ascii"))
+                self._keep(top, fresh)
         self._ids += fresh
         wanted = len(self._numbers) + len(fresh)
         self._numbers.update(zip(fresh, range(start, len(self._ids)), strict=True))
@@ -79,3 +79,9 @@ class IdIndex:
         del self._bottoms[number // 100 :]
         self._bottoms.append(new.bottom_oid)
         self._tree_oid = new.oid
+        if new.count % _TOP_SIZE == 0:
+            self._keep(top_directories(new)[-1], self._ids[-_TOP_SIZE:])
+
+    def _keep(self, top: str, ids: list[str]) -> None:
+        """Keeps the ids of a full directory of the root tree for other processes."""
+        self._cache.put(top, "\n".join(ids).encode("ascii"))

@@ -260,7 +260,7 @@ def directory_deltas(objects: Objects, oid: str, tag: str) -> list[Delta]:
 
 
 def ids_of(objects: Objects, tree: SessionTree, start: int, stop: int) -> list[str]:
-    """Returns the encoded commit ids of the deltas from number `start` to before `stop`, the first of a directory.
+    """Returns the encoded commit ids of the deltas from number `start` to before `stop`, where a directory ends.
 
     Raises:
         Corrupt: A directory is damaged, or a number is missing.
