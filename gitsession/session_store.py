@@ -42,7 +42,7 @@ class SessionStore:
         tip = self._reader.find_tip(self.session_id)
         if tip is None:
             return Session(None)
-        state = self._reader.state(self.session_id, tip)
+        state = self._reader.present(self.session_id, tip)
         return Session(state.head, Messages.from_lines(self._lines.at(state)))
 
     def commit(self, commit: SessionCommit) -> Session:

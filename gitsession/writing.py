@@ -25,7 +25,7 @@ from gitsession.errors import (
 from gitsession.ids import IdIndex
 from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id
 from gitsession.model import SessionMeta
-from gitsession.reading import Reader, State
+from gitsession.reading import REMEMBERED, Reader, State
 from gitsession.repo.cache import Cache
 from gitsession.repo.codec import object_id
 from gitsession.repo.forking import renew_when_forked
@@ -36,9 +36,6 @@ from gitsession.tree import find_delta
 
 # The largest delta, in bytes; a larger one could not be read back under the limit for objects.
 MAX_DELTA_BYTES = 128 * 1024 * 1024
-
-# How many sessions a store keeps the last trees and the commit ids of, between commits.
-_REMEMBERED = 256
 
 # A place in a delta as `load` writes it.
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")
@@ -60,7 +57,7 @@ class Writer:
     def renew(self) -> None:
         """Forgets what is known of the sessions, in a forked process: a thread of its parent may just have written."""
         self._guard = threading.Lock()
-        self._remembered: OrderedDict[str, tuple[State, IdIndex]] = OrderedDict()
+        self._indexes: OrderedDict[str, IdIndex] = OrderedDict()
 
     def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
         """Adds a delta to a session, which is made if it does not exist.
@@ -191,19 +188,18 @@ class Writer:
         if tip is None:
             self._refuse_other_side(session_id)
             return None, IdIndex(self._ids)
+        state = self._reader.present(session_id, tip)
         with self._guard:
-            state, ids = self._remembered.pop(branch, None) or (None, IdIndex(self._ids))
-        if state is None or state.oid != tip:
-            state = self._reader.state(session_id, tip)
+            ids = self._indexes.pop(branch, None) or IdIndex(self._ids)
         ids.follow(self._repository.objects, state.tree)
-        self._remember(branch, state, ids)
+        self._remember(branch, ids)
         return state, ids
 
-    def _remember(self, branch: str, state: State, ids: IdIndex) -> None:
+    def _remember(self, branch: str, ids: IdIndex) -> None:
         with self._guard:
-            self._remembered[branch] = (state, ids)
-            while len(self._remembered) > _REMEMBERED:
-                self._remembered.popitem(last=False)
+            self._indexes[branch] = ids
+            if len(self._indexes) > REMEMBERED:
+                self._indexes.popitem(last=False)
 
     def _add(self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta) -> State:
         """Adds a delta at the head, to a new session with its header."""
@@ -213,13 +209,15 @@ class Writer:
         built = build(state, delta, SessionMeta(session_id) if state is None else state.meta, now=int(time.time()))
         self._move(branch, None if state is None else state.oid, built, "commit")
         ids.grow(None if state is None else state.tree, built.state.tree)
-        self._remember(branch, built.state, ids)
+        if state is None:
+            self._remember(branch, ids)
         return built.state
 
     def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:
         subject = built.state.commit.message.partition("\n")[0]
         batch = LooseBatch(self._repository.objects, built.objects)
         self._repository.move(Move(branch, expected, built.state.oid, f"{verb}: {subject}"), batch)
+        self._reader.remember(built.state)
 
     def _tip(self, branch: str) -> str | None:
         """Returns the commit that a branch is at."""

@@ -123,7 +123,7 @@ class Objects:
 
     def is_loose(self, oid: str) -> bool:
         """Tells whether there is a file for an object, whatever it holds."""
-        return os.access(self._path_of(oid), os.F_OK)
+        return os.access(f"{self._root}{oid[:2]}{os.sep}{oid[2:]}", os.F_OK)
 
     def exists(self, oid: str) -> bool:
         """Tells whether an object is there and sound, with fresh eyes: nothing that was seen before is believed."""
@@ -163,7 +163,12 @@ class Objects:
             prefix = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_"
             for made in objects:
                 staged.append(f"{prefix}{next(self._number)}")
-                self._stage(staged[-1], made)
+                file = os.open(staged[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o400)
+                try:
+                    write_all(file, encode_loose(made))
+                    self.disk.file(file)
+                finally:
+                    os.close(file)
             self.disk.barrier()
             vanished = []
             changed: set[str] = set()
@@ -180,15 +185,6 @@ class Objects:
 
     def _path_of(self, oid: str) -> str:
         return f"{self._root}{oid[:2]}{os.sep}{oid[2:]}"
-
-    def _stage(self, temporary: str, made: GitObject) -> None:
-        """Writes one object to a temporary file."""
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o400)
-        try:
-            write_all(file, encode_loose(made))
-            self.disk.file(file)
-        finally:
-            os.close(file)
 
     def _publish(self, temporary: str, oid: str, changed: set[str]) -> bool:
         """Gives a staged object its name, and adds the directories whose names change; False if it has vanished."""

@@ -90,9 +90,9 @@ class Refs:
         """
         path = f"{self._root}{name}"
         try:
-            content = read_start(path)
-            if not _OID.fullmatch(content):
-                content = read_file(path, 4096)
+            if match := _OID.fullmatch(read_start(path)):
+                return match[1].decode()
+            content = read_file(path, 4096)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return self._read_packed().get(name)
         except PermissionError as error:

@@ -92,9 +92,9 @@ def commits(path: Path, sizes: Sizes) -> Iterator[Row]:
     slow = {name: writes.pop(name) for name in ("git plumbing", "GitPython", "gitlord") if name in writes}
     calls = {name: (lambda number, write=write: write(said[number])) for name, write in writes.items()}
     took = in_turns(calls, sizes.rounds, clock=time.perf_counter)
-    again = peers.gitsession(path)
     calls = {name: (lambda number, write=write: write(said[number])) for name, write in slow.items()}
-    calls["gitsession"] = lambda number: again(said[number])
+    # It goes on in its store, as a long-lived one: a new one has its 256 directories of objects still to make.
+    calls["gitsession"] = lambda number: writes["gitsession"](said[number])
     took_slow = in_turns(calls, max(sizes.rounds // 10, 3), clock=time.perf_counter)
     for name in writes:
         if name not in ("gitsession", "LangGraph SqliteSaver"):
@@ -138,6 +138,7 @@ def long_session(path: Path, sizes: Sizes) -> Iterator[Row]:
         heads[name] = bound[name].commit(new_commit(heads[name], [next(source)])).head
 
     first = timed(lambda: _stale(store, "long"))
+    later = timed(lambda: _stale(Store.open(store.path, durable=False), "long"))
     for name in heads:
         commit(name)
     old = list(store.log("short"))[-2]
@@ -155,7 +156,8 @@ def long_session(path: Path, sizes: Sizes) -> Iterator[Row]:
     yield compared(f"a commit at delta {sizes.long:,}, against one at 100", 1.3, took["long"], took["short"])
     yield compared(f"a replay in a session of {sizes.long:,}, against a commit", 2, took["replay"], took["long"])
     yield compared("the refusal of a stale parent there, against a commit", 2, took["stale"], took["long"])
-    yield Row("the first refusal there in a process, in units of 150 ms", first / 0.15, 1, shown(first), "150 ms")
+    yield Row("the first refusal there of all, in units of 150 ms", first / 0.15, 1, shown(first), "150 ms")
+    yield Row("the first in a later process, which finds the ids kept", later / 0.15, 1, shown(later), "150 ms")
 
 
 def _stale(store: Store, session: str) -> None:
