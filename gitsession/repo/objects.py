@@ -38,6 +38,11 @@ pygit2.settings.mwindow_file_limit = 64
 
 T = TypeVar("T")
 
+# A database of packs keeps up to 16 MB of what it has unpacked from each, and what it has mapped of their files. When
+# it has unpacked so many bytes it is let go of, and the next look opens another. A tree is the end of a chain of deltas.
+_MOST_UNPACKED = 32 * 1024 * 1024
+_CHAIN = 50
+
 # The numbers that git gives the kinds of objects.
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 
@@ -293,6 +298,7 @@ class Objects:
             path = self._packs_path()
             packs = self._local.packs = pygit2.Odb()
             packs.add_backend(pygit2.OdbBackendPack(path), 1)
+            self._local.unpacked = 0
         try:
             kind, size = packs.read_header(pygit2.Oid(hex=oid))
         except KeyError:
@@ -309,7 +315,11 @@ class Objects:
             kind, content = self._local.packs.read(pygit2.Oid(hex=oid))
         except KeyError:
             return None
-        return _KINDS[kind], content
+        found = _KINDS[kind]
+        self._local.unpacked += len(content) * (_CHAIN if found == "tree" else 1)
+        if self._local.unpacked > _MOST_UNPACKED:
+            self._local.packs = None
+        return found, content
 
 
 class LooseBatch:
