@@ -38,8 +38,8 @@ pygit2.settings.mwindow_file_limit = 64
 
 T = TypeVar("T")
 
-# A database of packs keeps up to 16 MB of what it has unpacked from each, and what it has mapped of their files. When
-# it has unpacked so many bytes it is let go of, and the next look opens another. A tree is the end of a chain of deltas.
+# A database of packs keeps up to 16 MB of what it has unpacked from each, and what it has mapped of their files. So
+# after this many bytes another one takes its place. A tree is the end of a chain of deltas.
 _MOST_UNPACKED = 32 * 1024 * 1024
 _CHAIN = 50
 
