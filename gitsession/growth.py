@@ -22,6 +22,8 @@ from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.stored import encode_record
 
+_NO_OID = bytes(20)
+
 # The objects of a commit, each with an earlier one that is alike.
 Objects = list[tuple[GitObject, GitObject | None]]
 
@@ -66,7 +68,7 @@ class Growth:
         self._meta = meta_of(meta)
         self._ids = RecordIds()
         self._records: list[Record] = []
-        self._oids: list[str | None] = []
+        self._oids = bytearray()  # of the new commits, _NO_OID for the others
         self._base: Base | None = None
         self._plan: Plan | None = None
         self._state: State | None = None
@@ -105,19 +107,19 @@ class Growth:
         if learned is not self._header:
             self._header = _with_ids(learned)
             self._meta = meta_of(self._header)
-        self._records.append(self._format.outline(record)._replace(id=commit_id))
+        self._records.append(self._format.outline(record)._replace(id=commit_id, timestamp=None))
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
         if planned is not None and planned.delta is not None:
-            self._oids.append(None)
+            self._oids += _NO_OID
             return []
         if self._base is None and self._plan is not None:
             self._base = self._plan.base
             self._state, self._expected = self._base.state, self._base.expected
         elif self._base is None:
             if stored:
-                self._oids.append(None)
+                self._oids += _NO_OID
                 return []
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
@@ -127,7 +129,7 @@ class Growth:
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp, blob)
         built = build(old, delta, self._meta, now=None)
         self._state = built.state
-        self._oids.append(built.state.oid)
+        self._oids += bytes.fromhex(built.state.oid)
         self._new += 1
         return with_bases(built, old)
 
@@ -195,16 +197,16 @@ class Growth:
 
     def _oid(self, place: int) -> str | None:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
-        if self._oids[place] is None:
-            # What was stored before is found where it was: the branch that goes on from there need not exist yet.
-            base = None if self._base is None else self._base.state
-            number = place if self._plan is None else self._plan.places[place].delta
-            try:
-                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}")
-            except RevisionNotFound:
-                return None
-            self._oids[place] = stored.oid
-        return self._oids[place]
+        known = self._oids[place * len(_NO_OID) : (place + 1) * len(_NO_OID)]
+        if known != _NO_OID:
+            return known.hex()
+        # What was stored before is found where it was: the branch that goes on from there need not exist yet.
+        base = None if self._base is None else self._base.state
+        number = place if self._plan is None else self._plan.places[place].delta
+        try:
+            return resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}").oid
+        except RevisionNotFound:
+            return None
 
 
 def with_bases(built: Built, old: State | None) -> Objects:

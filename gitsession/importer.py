@@ -295,8 +295,8 @@ class _Import:
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
         header = header_of(found, plain_name(source.path), first)
-        own = branch_of(str(header["id"]))
-        if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
+        derived = derived_prefixes(str(header["id"]))
+        if branch_of(str(header["id"])) in self._moves or any(branch.startswith(derived) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
         growth = Growth(self._store.reader, found, plain_name(source.path), first, redact=self._redact)

@@ -1,7 +1,6 @@
 """The rows of the table: what is measured, and the goal of each."""
 
 import contextlib
-import gzip
 import json
 import os
 import shutil
@@ -11,11 +10,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from gitsession import ParentConflict, Store, import_transcripts, maintain, new_commit
+from gitsession import ParentConflict, Store, new_commit
 from tests.benchmarks import peers
 from tests.benchmarks.building_stores import fill, messages
+from tests.benchmarks.imports import import_memory, importing, many_sessions, space
 from tests.benchmarks.measuring import (
     HEADER,
     Row,
@@ -28,23 +27,7 @@ from tests.benchmarks.measuring import (
     shown,
     timed,
 )
-from tests.benchmarks.transcripts import transcript
-
-
-class Sizes(NamedTuple):
-    """How much is measured: rounds of the commits, deltas of the long session, and so on."""
-
-    rounds: int
-    long: int
-    load: int
-    sessions: int
-    records: int
-    record_bytes: int
-    starts: int
-
-
-LARGE = Sizes(rounds=300, long=100_000, load=10_000, sessions=10_000, records=5000, record_bytes=4000, starts=20)
-SMALL = Sizes(rounds=12, long=120, load=110, sessions=12, records=40, record_bytes=300, starts=2)
+from tests.benchmarks.sizes import LARGE, SMALL, Sizes
 
 # The goals of one commit, by the peer that it is measured against.
 COMMIT_GOALS = {
@@ -65,7 +48,8 @@ def run(*, small: bool, memory: Path, disk: Path, only: str) -> None:
     disk.mkdir(exist_ok=True)
     print(f"{machine()}\nmemory: {file_system(memory)}, disk: {file_system(disk)}")
     print(f"Medians, and in brackets what 8 of 10 took.\n\n{HEADER}", flush=True)
-    for measure in (commits, durable, long_session, load, fork, listing, importing, space, start, memory_of_load):
+    measures = (commits, durable, long_session, load, fork, listing, start, memory_of_load)
+    for measure in (*measures, importing, import_memory, many_sessions, space):
         if only in measure.__name__:
             place = disk if measure is durable else memory
             made = tempfile.TemporaryDirectory(prefix="gitsession-benchmark-", dir=place)
@@ -245,42 +229,6 @@ def listing(path: Path, sizes: Sizes) -> Iterator[Row]:
     took = in_turns(calls, 5 if sizes.sessions > 100 else 2, clock=time.perf_counter)
     yield compared(f"a list of {sizes.sessions:,} sessions, against first lines", 1.0, took["with"], took["files"])
     yield compared("the same without a cache", 2.0, took["without"], took["files"])
-
-
-def importing(path: Path, sizes: Sizes) -> Iterator[Row]:
-    """Measures an import against `json.loads` of the lines."""
-    file = transcript(path / "session.jsonl", sizes.records, sizes.record_bytes)
-
-    def parse(_: int) -> None:
-        with file.open("rb") as lines:
-            assert sizes.records == len([json.loads(line) for line in lines])
-
-    def take(number: int) -> None:
-        store = Store.init(path / f"{number}.git", durable=False)
-        (done,) = import_transcripts(store, [file])
-        assert done.new_commits == sizes.records  # type: ignore[union-attr]  # a failure fails here
-
-    took = in_turns({"import": take, "json": parse}, 3, clock=time.process_time)
-    size = f"{sizes.records:,} records, {file.stat().st_size / 1e6:.1f} MB"
-    yield compared(f"an import of {size}, against json.loads", 8, took["import"], took["json"])
-
-
-def space(path: Path, sizes: Sizes) -> Iterator[Row]:
-    """Measures what a store of transcripts takes, against the same compressed."""
-    store = Store.init(path / "s.git", durable=False)
-    count = max(sizes.records // 500, 2)
-    files = [
-        transcript(path / f"{number}.jsonl", sizes.records // count, sizes.record_bytes, seed=number)
-        for number in range(count)
-    ]
-    for _ in import_transcripts(store, files):
-        pass
-    compressed = sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
-    kept = maintain(store).bytes_after
-    yield Row("a store after maintenance, against gzip -6", kept / compressed, 1.75, f"{kept:,} B", f"{compressed:,} B")
-    subprocess.run(["git", "-C", str(store.path), "repack", "-adfq"], check=True)
-    packed = sum(entry.stat().st_size for entry in os.scandir(store.path / "objects" / "pack"))
-    yield Row("and after git repack -adf", packed / compressed, 1.75, f"{packed:,} B", f"{compressed:,} B")
 
 
 def start(path: Path, sizes: Sizes) -> Iterator[Row]:
