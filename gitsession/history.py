@@ -18,6 +18,7 @@ from gitsession.jsonl import MAX_HEADER_BYTES, decode_header
 from gitsession.layout import decode_commit_id
 from gitsession.reading import Reader
 from gitsession.repo.codec import Commit
+from gitsession.summary import named_delta
 from gitsession.tree import Delta, SessionTree, deltas_of, read_header_blob, read_parent_tree, read_tree
 
 # The commits of another program that are looked at for one of ours below them.
@@ -216,9 +217,13 @@ class Histories:
         """Checks what a commit changes, and the delta that it adds."""
         if parent.tree is None or child.tree is None:
             return
-        if parent.tree.top == child.tree.top:
-            return
         delta = child.last_delta()
+        if parent.tree.top == child.tree.top:
+            named = named_delta(child.commit.message)
+            if named is not None and (delta is None or named != (delta.number, delta.encoded_id)):
+                problem = f"the commit's text names a delta that it does not add: {named[0]}, {named[1]!a:.120}"
+                yield Finding(session_id, child.oid, child.oid, problem, _FOREIGN)
+            return
         if delta is None or child.tree.count != parent.tree.count + 1:
             problem = f"the commit goes from {parent.tree.count} deltas to {child.tree.count}; one may add one"
             yield Finding(session_id, child.oid, child.oid, problem, _FOREIGN)

@@ -57,8 +57,10 @@ class LoadedLines:
                     return None
                 fresh += filter(None, far)
                 continue
+            if not content.startswith(MESSAGE_PREFIX) or not content.endswith(b"\n"):
+                return None
             lines = content[:-1].split(b"\n")
-            if not content.endswith(b"\n") or not all(line.startswith(MESSAGE_PREFIX) for line in lines):
+            if content.count(b"\n" + MESSAGE_PREFIX) != len(lines) - 1:
                 return None
             fresh += lines
         return fresh

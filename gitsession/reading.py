@@ -1,5 +1,6 @@
 """Reading one session: from its name to its branch, from the branch to the commit, the header, the tree, the deltas."""
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -21,7 +22,9 @@ from gitsession.layout import (
     session_id_of,
     tracking_ref,
 )
+from gitsession.milestones import Jump, Milestones
 from gitsession.model import SessionMeta
+from gitsession.repo.cache import Cache
 from gitsession.repo.codec import Commit, decode_commit
 from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.refs import OWN_DIRECTORY
@@ -42,6 +45,8 @@ from gitsession.tree import (
 
 # How many sessions are remembered between calls: their last trees, and where they are written the commit ids.
 REMEMBERED = 256
+
+_PARENT = re.compile(rb"tree [0-9a-f]{40}\nparent ([0-9a-f]{40})\n")
 
 
 class Glance(NamedTuple):
@@ -107,12 +112,21 @@ def named(header: SessionMeta, session_id: str) -> SessionMeta:
 
 
 class Reader:
-    """Reads the sessions of a repository. May be shared between threads."""
+    """Reads the sessions of a repository. May be shared between threads.
+
+    Attributes:
+        repository: The repository.
+        objects: Its objects.
+        ids: The commit ids that are kept of full directories, for `IdIndex`.
+    """
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.objects = repository.objects
-        self._directories = DirectoryCache(repository.path / OWN_DIRECTORY / "cache" / "directories")
+        cache = repository.path / OWN_DIRECTORY / "cache"
+        self.ids = Cache(cache / "ids")
+        self._directories = DirectoryCache(cache / "directories")
+        self._milestones = Milestones(Cache(cache / "milestones"))
         self.renew()
         renew_when_forked(self)
 
@@ -274,15 +288,20 @@ class Reader:
             if kept is not None:
                 yield kept
                 continue
-            read: list[bytes] = []
+            small: list[bytes] = []
             for delta in directory_deltas(self.objects, oid, state.tree.tag):
                 if delta.number >= start:
                     content = self.objects.read(delta.blob, "blob")
-                    yield content, delta.blob
                     if full and self._directories.takes(content):
-                        read.append(content)
-            if len(read) == DIRECTORY_SIZE:
-                self._directories.put(oid, read)
+                        small.append(content)
+                        continue
+                    yield from ((one, "") for one in small)
+                    yield content, delta.blob
+                    full, small = False, []
+            if len(small) == DIRECTORY_SIZE:
+                yield self._directories.put(oid, small)
+            else:
+                yield from ((one, "") for one in small)
 
     def history(self, oid: str) -> Iterator[tuple[str, Commit]]:
         """Yields a commit and those before it, each the first parent of the one before, with their ids.
@@ -296,6 +315,42 @@ class Reader:
             yield seen, commit
             seen = commit.parents[0] if commit.parents and seen not in shallow else None
 
+    def ancestors(self, oid: str) -> Iterator[str]:
+        """Yields the ids that `history` does."""
+        shallow = self.repository.shallow()
+        seen: str | None = oid
+        while seen is not None:
+            yield seen
+            seen = None if seen in shallow else self._parent(seen)
+
+    def back(self, oid: str, steps: int) -> str | None:
+        """Returns the commit so many steps before another one; None where the history is shorter, or cut off.
+
+        Raises:
+            Corrupt: A commit is missing or damaged.
+        """
+        shallow = self.repository.shallow()
+        milestone, walked = "", 0
+        found: str | None = oid
+        while found is not None and steps:
+            if self._milestones.is_one(found):
+                if milestone:
+                    self._milestones.put(milestone, Jump(found, walked))
+                milestone, walked = found, 0
+                jump = None if shallow else self._milestones.find(found)
+                if jump is not None and jump.steps <= steps:
+                    found, steps, milestone = jump.oid, steps - jump.steps, ""
+                    continue
+            found = None if found in shallow else self._parent(found)
+            steps, walked = steps - 1, walked + 1
+        return found
+
+    def _parent(self, oid: str) -> str | None:
+        content = self.objects.read(oid, "commit")
+        if plain := _PARENT.match(content):
+            return plain[1].decode()
+        return next(iter(decode_commit(content, oid).parents), None)
+
     def steps(self, state: State) -> Iterator[Step]:
         """Yields the commits of a session, newest first, with the delta that each adds.
 
@@ -306,23 +361,26 @@ class Reader:
             Corrupt: A commit or a directory of the tree is missing or damaged.
         """
         deltas = newest_deltas(self.objects, state.tree)
-        delta = next(deltas, None)
+        delta, last = next(deltas, None), None
         walk = self.history(state.oid)
         oid, commit = next(walk)
         for older_oid, older in walk:
-            adds = delta is not None and self._adds(commit, older, delta)
-            yield Step(oid, commit, delta if adds else None)
-            if adds:
-                delta = next(deltas, None)
+            added = self._added(commit, older, delta, last)
+            yield Step(oid, commit, added)
+            if added is delta is not None:
+                delta, last = next(deltas, None), delta
             oid, commit = older_oid, older
         yield Step(oid, commit, delta if self._deltas_part(commit) else None)
 
-    def _adds(self, commit: Commit, older: Commit, delta: Delta) -> bool:
+    def _added(self, commit: Commit, older: Commit, delta: Delta | None, last: Delta | None) -> Delta | None:
+        """Returns what a commit adds: the next delta, or none; or the last, if a newer commit has copied its text."""
         if commit.tree == older.tree:
-            return False
-        if named_delta(commit.message) == (delta.number, delta.encoded_id):
-            return True
-        return self._deltas_part(commit) != self._deltas_part(older)
+            return None
+        named = named_delta(commit.message)
+        for known in (delta, last):
+            if known is not None and named == (known.number, known.encoded_id):
+                return known
+        return delta if self._deltas_part(commit) != self._deltas_part(older) else None
 
     def _deltas_part(self, commit: Commit) -> bytes:
         """Returns the items of a commit's tree before `session.json`: what a commit that adds a delta changes."""
@@ -357,7 +415,7 @@ class Times:
             if step is None:
                 return ""
             if step.delta is not None:
-                self._seconds.append(step.commit.author.time)
+                self._seconds[self._last - step.delta.number :] = [step.commit.author.time]
         return rfc3339(self._seconds[place])
 
 

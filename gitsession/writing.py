@@ -26,11 +26,10 @@ from gitsession.ids import IdIndex
 from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id
 from gitsession.model import SessionMeta
 from gitsession.reading import REMEMBERED, Reader, State
-from gitsession.repo.cache import Cache
 from gitsession.repo.codec import object_id
 from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.objects import LooseBatch
-from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
+from gitsession.repo.refs import RefBlocked, RefMoved
 from gitsession.repo.repository import Move, Repository
 from gitsession.tree import find_delta
 
@@ -50,7 +49,6 @@ class Writer:
     def __init__(self, repository: Repository, reader: Reader) -> None:
         self._repository = repository
         self._reader = reader
-        self._ids = Cache(repository.path / OWN_DIRECTORY / "cache" / "ids")
         self.renew()
         renew_when_forked(self)
 
@@ -187,10 +185,10 @@ class Writer:
         tip = self._tip(branch)
         if tip is None:
             self._refuse_other_side(session_id)
-            return None, IdIndex(self._ids)
+            return None, IdIndex(self._reader.ids)
         state = self._reader.present(session_id, tip)
         with self._guard:
-            ids = self._indexes.pop(branch, None) or IdIndex(self._ids)
+            ids = self._indexes.pop(branch, None) or IdIndex(self._reader.ids)
         ids.follow(self._repository.objects, state.tree)
         self._remember(branch, ids)
         return state, ids

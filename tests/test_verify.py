@@ -151,6 +151,22 @@ def test_a_commit_that_adds_several_deltas_is_found(store: Store) -> None:
     assert problems(store)[0] == "the commit goes from 1 deltas to 3; one may add one"
 
 
+@pytest.mark.parametrize(("named", "found"), [("Commit-Id: c7\nDelta: 7", True), (None, False)])
+def test_a_text_that_names_a_delta_which_its_commit_does_not_add_is_found(
+    store: Store, named: str | None, found: bool
+) -> None:
+    say(store, "a", "0", "1")
+    text = git_output(store.path, "log", "-1", "--format=%B", "a")
+    if named is not None:
+        text = f"user: x\n\n{named}\nSession: a\n"
+    tree = git_output(store.path, "rev-parse", "a^{tree}").strip()
+    person = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
+    made = git_output(store.path, *person, "commit-tree", "-p", "a", "-m", text.strip(), tree).strip()
+    git_output(store.path, "update-ref", "refs/heads/a", made)
+    expected = ["the commit's text names a delta that it does not add: 7, 'c7'"] if found else []
+    assert problems(store) == expected
+
+
 def test_a_commit_id_that_occurs_twice_is_found(store: Store) -> None:
     blob = hostile.put(store.path, "blob", hostile.ENTRY)
     name = f"000001-c0-{hostile.TAG}.jsonl".encode()

@@ -8,6 +8,7 @@ objects are written here because that names the system's own error, and costs ha
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -101,6 +102,22 @@ class Objects:
                 return os.stat(self._path_of(oid)).st_size > 0  # noqa: PTH116
             except FileNotFoundError:
                 return False
+
+    def beginning(self, prefix: str) -> set[str]:
+        """Returns the ids that begin like this, of objects that seem to be there.
+
+        Args:
+            prefix: Two hex digits or more.
+
+        Raises:
+            Unavailable: The disk could not be read.
+        """
+        self.look_anew()
+        found: set[str] = set()
+        with translated("look for objects"):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                found.update(prefix[:2] + name for name in os.listdir(self._root + prefix[:2]) if len(name) == 38)  # noqa: PTH208
+            return {oid for oid in found if oid.startswith(prefix)} | self._packed().beginning(prefix)
 
     def check_packed(self, oid: str) -> None:
         """Checks an object of a pack against its id.

@@ -11,6 +11,7 @@ import os
 import stat
 import struct
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -43,7 +44,11 @@ _LARGEST_KEPT = 256 * 1024
 _MAPPED_ABOVE = 1024 * 1024
 
 # The packs that are kept open, the last ones that were used: hundreds are read under a limit of 256 open files.
-_MOST_OPEN = 16
+_MOST_OPEN = 8
+
+# A look into a pack maps 64 KB or more around it. What as many reads have mapped is given back, or a process would seem
+# to hold the packs that it has read.
+_HELD_READS = 512
 
 
 class Packs:
@@ -56,6 +61,7 @@ class Packs:
             OSError: As the system says.
         """
         self._kept = _Kept()
+        self._reads = 0
         self._open: list[_Pack] = []
         self._packs: list[_Pack] = []
         with suppress(FileNotFoundError):
@@ -85,6 +91,7 @@ class Packs:
             else:
                 if object_id(kind, content) == oid:
                     pack.sound[place] = 1
+                    self._tell_read()
                     if number:  # the next object is likely to be in the same pack
                         self._packs.insert(0, self._packs.pop(number))
                     return kind, content
@@ -97,10 +104,22 @@ class Packs:
         """Returns for each place of an index whether its object was read, and had its id; b"" for an unknown one."""
         return next((pack.sound for pack in self._packs if pack.path == index), b"")
 
+    def beginning(self, prefix: str) -> set[str]:
+        """Returns the ids in the indexes that begin like this."""
+        return {oid for pack in self._packs for oid in pack.beginning(prefix)}
+
     def holds(self, oid: str) -> bool:
         """Tells whether an index names an object."""
         digest = bytes.fromhex(oid)
         return any(pack.find(digest) is not None for pack in self._packs)
+
+    def _tell_read(self) -> None:
+        """Counts an object that was read, and gives pages back after some: they stay where the system keeps files."""
+        self._reads += 1
+        if self._reads % _HELD_READS == 0 and hasattr(mmap, "MADV_DONTNEED"):
+            for pack in self._open:
+                if isinstance(pack.content, mmap.mmap):
+                    pack.content.madvise(mmap.MADV_DONTNEED)
 
     def _opened(self, pack: "_Pack") -> bool:
         """Opens a pack, and closes the one that was opened first; False if it is empty or gone, replaced by another."""
@@ -108,7 +127,8 @@ class Packs:
             pack.content = _mapped(pack.path.removesuffix("idx") + "pack")
         except FileNotFoundError:
             return False
-        self._open.append(pack)
+        if pack.content:
+            self._open.append(pack)
         if len(self._open) > _MOST_OPEN:
             self._open.pop(0).content = b""
         return bool(pack.content)
@@ -135,19 +155,31 @@ class _Pack:
 
     def find(self, digest: bytes) -> int | None:
         """Returns the place of an object in the index; None if it is not there."""
+        place = self._place(digest)
+        return place if self._index[_NAMES + 20 * place : _NAMES + 20 * place + 20] == digest else None
+
+    def beginning(self, prefix: str) -> Iterator[str]:
+        """Yields the ids that begin like this."""
+        place = self._place(bytes.fromhex(prefix.ljust(40, "0")))
+        while place < self._firsts[-1]:
+            oid = self._index[_NAMES + 20 * place : _NAMES + 20 * place + 20].hex()
+            if not oid.startswith(prefix):
+                return
+            yield oid
+            place += 1
+
+    def _place(self, digest: bytes) -> int:
+        """Returns the place of the first id that is not below another one."""
         index = self._index
         low, high = self._firsts[digest[0]], self._firsts[digest[0] + 1]
         while low < high:
             middle = (low + high) >> 1
             start = _NAMES + 20 * middle
-            name = index[start : start + 20]
-            if name < digest:
+            if index[start : start + 20] < digest:
                 low = middle + 1
-            elif name > digest:
-                high = middle
             else:
-                return middle
-        return None
+                high = middle
+        return low
 
     def offset(self, place: int) -> int:
         """Returns where the object at a place of the index begins in the pack."""

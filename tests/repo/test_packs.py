@@ -154,3 +154,27 @@ def test_an_index_whose_offsets_lead_outside_is_corrupt(store: Store, git: Git, 
         for oid in contents:
             with pytest.raises(Corrupt):
                 packs(store).find(oid, MAX_OBJECT_BYTES)
+
+
+def test_what_was_read_is_marked_as_sound_and_read_as_often_as_one_likes(
+    store: Store, git: Git, contents: dict[str, bytes]
+) -> None:
+    name = pack_with_git(store, git, [*contents])
+    index = str(store.path / f"objects/pack/pack-{name}.idx")
+    found = packs(store)
+    assert sum(found.sound(index)) == 0
+    for number, (oid, content) in enumerate(contents.items(), 1):
+        for _ in range(50):
+            assert found.find(oid, MAX_OBJECT_BYTES) == ("blob", content)
+        assert sum(found.sound(index)) == number
+    assert found.sound("another") == b""
+
+
+def test_ids_are_found_by_their_beginnings(store: Store, git: Git, contents: dict[str, bytes]) -> None:
+    pack_with_git(store, git, [*contents])
+    loose = store.repository.objects.write("blob", b"loose")
+    for length in (2, 3, 4, 39, 40):
+        for oid in (*contents, loose):
+            same = {one for one in (*contents, loose) if one.startswith(oid[:length])}
+            assert store.repository.objects.beginning(oid[:length]) == same
+    assert store.repository.objects.beginning("12" * 20) == set()
