@@ -27,7 +27,7 @@ from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_
 from gitsession.model import SessionMeta
 from gitsession.reading import Reader, State
 from gitsession.repo.cache import Cache
-from gitsession.repo.codec import object_id
+from gitsession.repo.codec import git_object, object_id
 from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
@@ -130,6 +130,7 @@ class Writer:
             stored = find_delta(self._repository.objects, state.tree, number)
             if stored.blob != object_id("blob", delta.content):
                 raise Corrupt(f"the session holds the commit {delta.commit_id!r} with other contents")
+            self._confirm(branch, state, delta)
             return state
 
         return self._exclusively(session_id, branch, attempt)
@@ -220,6 +221,17 @@ class Writer:
         subject = built.state.commit.message.partition("\n")[0]
         batch = LooseBatch(self._repository.objects, built.objects)
         self._repository.move(Move(branch, expected, built.state.oid, f"{verb}: {subject}"), batch)
+
+    def _confirm(self, branch: str, state: State, delta: NewDelta) -> None:
+        """Makes sure of a delta that the session holds already, before it is acknowledged.
+
+        Who wrote it may have been killed, or refused by the disk, before it was durable and safe from a collection.
+        """
+        objects, tree = self._repository.objects, state.tree
+        made = [git_object("blob", content) for content in (delta.content, objects.read(tree.header, "blob"))]
+        made += [git_object("tree", content) for content in (tree.bottom, tree.middle, tree.root)]
+        made.append(git_object("commit", objects.read(state.oid, "commit")))
+        self._repository.confirm(branch, LooseBatch(objects, made))
 
     def _tip(self, branch: str) -> str | None:
         """Returns the commit that a branch is at."""
