@@ -61,6 +61,8 @@ class Writer:
         """Forgets what is known of the sessions, in a forked process: a thread of its parent may just have written."""
         self._guard = threading.Lock()
         self._remembered: OrderedDict[str, tuple[State, IdIndex]] = OrderedDict()
+        # The commit of each branch that was acknowledged here, with all before it.
+        self._sure: dict[str, str] = {}
 
     def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
         """Adds a delta to a session, which is made if it does not exist.
@@ -130,7 +132,9 @@ class Writer:
             stored = find_delta(self._repository.objects, state.tree, number)
             if stored.blob != object_id("blob", delta.content):
                 raise Corrupt(f"the session holds the commit {delta.commit_id!r} with other contents")
-            self._confirm(branch, state, delta)
+            if self._sure.get(branch) != state.oid:
+                self._confirm(branch, state, delta)
+                self._sure[branch] = state.oid
             return state
 
         return self._exclusively(session_id, branch, attempt)
@@ -204,7 +208,7 @@ class Writer:
         with self._guard:
             self._remembered[branch] = (state, ids)
             while len(self._remembered) > _REMEMBERED:
-                self._remembered.popitem(last=False)
+                self._sure.pop(self._remembered.popitem(last=False)[0], None)
 
     def _add(self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta) -> State:
         """Adds a delta at the head, to a new session with its header."""
@@ -215,6 +219,7 @@ class Writer:
         self._move(branch, None if state is None else state.oid, built, "commit")
         ids.grow(None if state is None else state.tree, built.state.tree)
         self._remember(branch, built.state, ids)
+        self._sure[branch] = built.state.oid
         return built.state
 
     def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:

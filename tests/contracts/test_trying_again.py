@@ -135,3 +135,19 @@ def test_what_is_found_is_not_acknowledged_before_it_is_durable(tmp_path: Path, 
                 broken.mend()
         del disk
     assert after > 4
+
+
+def test_what_was_acknowledged_here_is_not_made_sure_of_again(tmp_path: Path) -> None:
+    """So an agent that appends all it has, whenever it begins, waits for the disk once."""
+    store = made(tmp_path / "store.git")
+    entries = [MessageEntry(HELLO, f"e{number}", None, "2026-01-01T00:00:00Z") for number in range(2, 60)]
+    for entry in entries:
+        store.append("s", entry)
+    again = Store.open(store.path, durable=False)
+    disk = FailingDisk(again, after=0, times=0)
+    again.append("s", entries[0])
+    moments = disk.moments
+    assert moments > 0
+    for entry in entries:
+        again.append("s", entry)
+    assert disk.moments == moments
