@@ -2,7 +2,8 @@
 
 A tree names its content by hashes. So where the parent's tree with the child's last delta added has the child's
 object ids, nothing else can have changed, and one step costs the last directory of each level, however long the
-session is. What several branches share is looked at once.
+session is; within a directory those two differ by one item, and are compared as bytes. What several branches share is
+looked at once.
 """
 
 import re
@@ -17,7 +18,7 @@ from gitsession.jsonl import MAX_HEADER_BYTES, decode_header
 from gitsession.layout import decode_commit_id
 from gitsession.reading import Reader
 from gitsession.repo.codec import Commit
-from gitsession.tree import Delta, SessionTree, deltas_of, read_header_blob, read_tree
+from gitsession.tree import Delta, SessionTree, deltas_of, read_header_blob, read_parent_tree, read_tree
 
 # The commits of another program that are looked at for one of ours below them.
 _MOST_FOREIGN = 1000
@@ -37,11 +38,12 @@ class _ForeignError(Corrupt):
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One commit of a history, as far as it can be read."""
+    """One commit of a history, as far as it can be read; `precedes` tells that the next adds one delta, and no more."""
 
     oid: str
     commit: Commit
     tree: SessionTree | None
+    precedes: bool = False
 
     def last_delta(self) -> Delta | None:
         """Returns the last delta of the tree."""
@@ -123,7 +125,7 @@ class Histories:
                 yield _damaged(session_id, oid, error)
                 return
             try:
-                step = _Step(oid, commit, self._tree(session_id, commit))
+                step = self._step(session_id, oid, commit, child)
             except _ForeignError as error:
                 foreign += 1
                 if child is None:
@@ -150,7 +152,8 @@ class Histories:
         if child is not None:
             yield from self._check_first(session_id, child, ids)
 
-    def _tree(self, session_id: str, commit: Commit) -> SessionTree:
+    def _step(self, session_id: str, oid: str, commit: Commit, child: _Step | None) -> _Step:
+        """Reads a commit's tree; where the next one has a delta more, what else they have in common is read there."""
         root = self._objects.read(commit.tree, "tree")
         if b" session.json\0" not in root:
             raise _ForeignError(f"its commits are not gitsession's: the tree {commit.tree} has no session.json")
@@ -158,7 +161,12 @@ class Histories:
         if self._headers[0] != header:
             content = self._objects.read(header, "blob", limit=MAX_HEADER_BYTES)
             self._headers = (header, decode_header(content, where=f"the session {session_id!a:.80}")[1])
-        return read_tree(self._objects, commit.tree, self._headers[1], header, root)
+        tag = self._headers[1]
+        if child is not None and child.tree is not None and child.tree.tag == tag:
+            tree = read_parent_tree(self._objects, commit.tree, child.tree, root)
+            if tree is not None:
+                return _Step(oid, commit, tree, precedes=True)
+        return _Step(oid, commit, read_tree(self._objects, commit.tree, tag, header, root))
 
     def _joined(self, session_id: str, oid: str, child: _Step | None, ids: list[Delta]) -> Iterator[Finding]:
         """Checks the step from a commit of another session's history, which was looked at before."""
@@ -167,8 +175,8 @@ class Histories:
             problem = f"its history from this commit on is damaged, as told for the session {other!a:.120}"
             yield Finding(session_id, oid, None, problem, REPAIR)
         elif child is not None:
-            commit = self._reader.commit(oid)
-            yield from self._check_step(session_id, _Step(oid, commit, self._tree(session_id, commit)), child, ids)
+            step = self._step(session_id, oid, self._reader.commit(oid), child)
+            yield from self._check_step(session_id, step, child, ids)
 
     def _check_ids(self, session_id: str, oid: str, tree: SessionTree, ids: list[Delta]) -> Iterator[Finding]:
         """Checks that the numbers are contiguous and the commit ids unique, and collects them."""
@@ -214,7 +222,7 @@ class Histories:
         if delta is None or child.tree.count != parent.tree.count + 1:
             problem = f"the commit goes from {parent.tree.count} deltas to {child.tree.count}; one may add one"
             yield Finding(session_id, child.oid, child.oid, problem, _FOREIGN)
-        elif parent.tree.with_delta(delta.encoded_id, delta.blob)[0].top != child.tree.top:
+        elif not parent.precedes and parent.tree.with_delta(delta.encoded_id, delta.blob)[0].top != child.tree.top:
             problem = "the commit changes what was stored before it, beside adding a delta"
             yield Finding(session_id, child.oid, child.oid, problem, _FOREIGN)
         if delta is not None:

@@ -174,7 +174,8 @@ class Session:
     messages: Messages = field(default_factory=Messages)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "messages", Messages(self.messages))
+        if not isinstance(self.messages, Messages):
+            object.__setattr__(self, "messages", Messages(self.messages))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,39 @@ from gitsession.model import SessionMeta
 from gitsession.repo.codec import Commit, decode_commit
 from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.repository import Repository
+from gitsession.summary import named_delta
 from gitsession.tree import (
     DIRECTORY_SIZE,
+    Delta,
     SessionTree,
     bottom_directories,
     deltas_of,
     directory_deltas,
+    header_after,
+    newest_deltas,
     read_header_blob,
     read_tree,
 )
+
+
+class Glance(NamedTuple):
+    """What a list shows of a session at one of its git commits: what the commit and the header say.
+
+    Attributes:
+        session_id: The id that its branch gives it.
+        oid: The git commit.
+        commit: What it says.
+        meta: The header, as the commit's tree has it.
+        deltas: How many there are.
+        head: The id of the last session commit; None if there is none.
+    """
+
+    session_id: str
+    oid: str
+    commit: Commit
+    meta: SessionMeta
+    deltas: int
+    head: str | None
 
 
 class State(NamedTuple):
@@ -55,6 +79,18 @@ class State(NamedTuple):
     def head(self) -> str | None:
         """The id of the last session commit; None if there is none."""
         return None if self.tree.last_id is None else decode_commit_id(self.tree.last_id)
+
+    def glance(self) -> Glance:
+        """Returns what a list shows of it."""
+        return Glance(self.session_id, self.oid, self.commit, self.meta, self.tree.count, self.head)
+
+
+class Step(NamedTuple):
+    """One git commit of a session: its id, what it says, and the delta that it adds; None where it adds none."""
+
+    oid: str
+    commit: Commit
+    delta: Delta | None
 
 
 def named(header: SessionMeta, session_id: str) -> SessionMeta:
@@ -126,6 +162,27 @@ class Reader:
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
         return State(session_id, oid, commit, meta, tree)
+
+    def glance(self, session_id: str, oid: str) -> Glance:
+        """Returns what a list shows of a session; reads less than `state`, which checks that the tree is as it says.
+
+        A commit's text names the delta that it adds, which is the last one of its tree then.
+
+        Raises:
+            Corrupt, UnsupportedFormat: As `state`.
+        """
+        try:
+            commit = self.commit(oid)
+            added = named_delta(commit.message)
+            root = self.objects.read(commit.tree, "tree") if added else b""
+            header = header_after(root, added[0] + 1) if added else None
+            if added and header:
+                content = self.objects.read(header, "blob", limit=MAX_HEADER_BYTES)
+                meta, _ = decode_header(content, where=f"the session {session_id!a:.80}")
+                return Glance(session_id, oid, commit, meta, added[0] + 1, decode_commit_id(added[1]))
+        except Corrupt:
+            pass  # told by what reads all
+        return self.state(session_id, oid).glance()
 
     def deltas(self, state: State, start: int = 0) -> Iterator[StoredDelta]:
         """Yields the deltas of a session as they are stored, from number `start` on.
@@ -205,6 +262,39 @@ class Reader:
             yield seen, commit
             seen = commit.parents[0] if commit.parents and seen not in shallow else None
 
+    def steps(self, state: State) -> Iterator[Step]:
+        """Yields the commits of a session, newest first, with the delta that each adds.
+
+        A commit adds the delta that its text names, if that is the next one and the tree is another than before. Where
+        the text names none, which is rare, or another, the trees are compared.
+
+        Raises:
+            Corrupt: A commit or a directory of the tree is missing or damaged.
+        """
+        deltas = newest_deltas(self.objects, state.tree)
+        delta = next(deltas, None)
+        walk = self.history(state.oid)
+        oid, commit = next(walk)
+        for older_oid, older in walk:
+            adds = delta is not None and self._adds(commit, older, delta)
+            yield Step(oid, commit, delta if adds else None)
+            if adds:
+                delta = next(deltas, None)
+            oid, commit = older_oid, older
+        yield Step(oid, commit, delta if self._deltas_part(commit) else None)
+
+    def _adds(self, commit: Commit, older: Commit, delta: Delta) -> bool:
+        if commit.tree == older.tree:
+            return False
+        if named_delta(commit.message) == (delta.number, delta.encoded_id):
+            return True
+        return self._deltas_part(commit) != self._deltas_part(older)
+
+    def _deltas_part(self, commit: Commit) -> bytes:
+        """Returns the items of a commit's tree before `session.json`: what a commit that adds a delta changes."""
+        root = self.objects.read(commit.tree, "tree")
+        return root[: root.rfind(b"100644 session.json\0")]
+
     def derived(self, session_id: str) -> Iterator[tuple[str, str | SessionError]]:
         """Yields the branches that are named as if derived from a session: their ids, and commits or faults."""
         for prefix in derived_prefixes(session_id):
@@ -218,41 +308,23 @@ class Reader:
 
 
 class Times:
-    """When the deltas of a session were committed, found by a walk over its commits that is made at most once."""
+    """When the deltas of a session were committed, found by a walk over its commits that goes as far as is asked."""
 
     def __init__(self, reader: Reader, state: State) -> None:
-        self._reader = reader
-        self._state = state
-        self._times: list[str] | None = None
+        self._steps = reader.steps(state)
+        self._last = state.tree.count - 1
+        self._seconds: list[int] = []  # of the last delta first
 
     def of(self, number: int) -> str:
         """Returns the time of a delta's commit as RFC 3339; "" where its history is cut off (a shallow clone)."""
-        if self._times is None:
-            self._times = self._walk()
-        return self._times[number] if number < len(self._times) else ""
-
-    def _walk(self) -> list[str]:
-        times = [""] * self._state.tree.count
-        number = self._state.tree.count - 1
-        walk = self._reader.history(self._state.oid)
-        later: tuple[Commit, bytes] | None = None
-        for _, commit in walk:
-            # A commit adds a delta where its tree differs from its parent's in more than the header.
-            items = deltas_part(self._reader.objects.read(commit.tree, "tree"))
-            if later is not None and items != later[1]:
-                times[number] = rfc3339(later[0].author.time)
-                number -= 1
-            later = (commit, items)
-            if number < 0:
-                break
-        if later is not None and number == 0:
-            times[0] = rfc3339(later[0].author.time)
-        return times
-
-
-def deltas_part(root: bytes) -> bytes:
-    """Returns the items of a root tree before `session.json`: what a commit that adds a delta changes."""
-    return root[: root.rfind(b"100644 session.json\0")]
+        place = self._last - number
+        while place >= len(self._seconds):
+            step = next(self._steps, None)
+            if step is None:
+                return ""
+            if step.delta is not None:
+                self._seconds.append(step.commit.author.time)
+        return rfc3339(self._seconds[place])
 
 
 def rfc3339(seconds: int) -> str:

@@ -7,8 +7,7 @@ from itertools import islice
 
 from gitsession.errors import AmbiguousName, InvalidCommit, RevisionNotFound
 from gitsession.layout import decode_commit_id, encode_commit_id
-from gitsession.reading import Reader, State, deltas_part, rfc3339
-from gitsession.repo.codec import Commit
+from gitsession.reading import Reader, State, Step, rfc3339
 from gitsession.tree import Delta, common_count, deltas_of
 
 _OID_PREFIX = re.compile(r"[0-9a-f]{4,40}")
@@ -88,18 +87,7 @@ def resolve(reader: Reader, session_id: str, revision: str | None) -> State:
 
 def log(reader: Reader, state: State) -> Iterator[LogEntry]:
     """Yields the commits of a session, newest first."""
-    ids = [delta.encoded_id for delta in deltas_of(reader.objects, state.tree)]
-    number = len(ids) - 1
-    walk = reader.history(state.oid)
-    oid, commit = next(walk)
-    items = deltas_part(reader.objects.read(commit.tree, "tree"))
-    for older_oid, older in walk:
-        older_items = deltas_part(reader.objects.read(older.tree, "tree"))
-        adds = items != older_items and number >= 0
-        yield _log_entry(oid, commit, (number, ids[number]) if adds else None)
-        number -= adds
-        oid, commit, items = older_oid, older, older_items
-    yield _log_entry(oid, commit, (number, ids[number]) if items and number >= 0 else None)
+    return map(_log_entry, reader.steps(state))
 
 
 def diff(reader: Reader, a: State, b: State) -> Diff:
@@ -121,14 +109,14 @@ def _log_from(reader: Reader, state: State, first: int) -> Iterator[LogEntry]:
                 return
 
 
-def _log_entry(oid: str, commit: Commit, delta: tuple[int, str] | None) -> LogEntry:
+def _log_entry(step: Step) -> LogEntry:
+    commit, delta = step.commit, step.delta
     subject, _, rest = _TRAILERS.sub("\n", commit.message).partition("\n")
-    number, encoded_id = delta or (None, None)
     return LogEntry(
-        oid,
+        step.oid,
         commit.parents[0] if commit.parents else None,
-        number,
-        None if encoded_id is None else decode_commit_id(encoded_id),
+        None if delta is None else delta.number,
+        None if delta is None else decode_commit_id(delta.encoded_id),
         commit.author.email.partition("@")[0],
         commit.author.name,
         subject,
@@ -141,20 +129,12 @@ def _after_delta(reader: Reader, state: State, number: int) -> str | None:
     """Returns the commit that added a delta: each commit adds one at the most, so most need not be looked into."""
     if number >= state.tree.count:
         return None
-    oid, count = state.oid, state.tree.count
-    while count > number + 1:
-        older = next(islice(reader.history(oid), count - number - 1, None), None)
+    while state.tree.count > number + 1:
+        older = next(islice(reader.history(state.oid), state.tree.count - number - 1, None), None)
         if older is None:
             return None  # the history is cut off, as in a shallow clone
-        oid, count = older[0], reader.state("", older[0]).tree.count
-    walk = reader.history(oid)
-    items = None
-    for older_oid, commit in walk:
-        older_items = deltas_part(reader.objects.read(commit.tree, "tree"))
-        if items is not None and older_items != items:
-            return oid
-        oid, items = older_oid, older_items
-    return oid
+        state = reader.state("", older[0])
+    return next((step.oid for step in reader.steps(state) if step.delta is not None), None)
 
 
 def _named(reader: Reader, state: State, name: str) -> str | None:

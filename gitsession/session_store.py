@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gitsession.building import NewDelta
-from gitsession.conversation import entry_view
 from gitsession.errors import InvalidCommit
 from gitsession.jsonl import committed_line, message_line
 from gitsession.layout import branch_of
 from gitsession.lines import LazyLines, LoadedLines
-from gitsession.model import MessageEntry, Messages, Session, SessionCommit
+from gitsession.model import Messages, Session, SessionCommit
 from gitsession.reading import Reader
 from gitsession.repo.repository import Repository
-from gitsession.view import View
+from gitsession.view import View, view
 from gitsession.writing import Writer
 
 
@@ -78,5 +77,5 @@ def _bound(repository: Repository, session_id: str) -> SessionStore:
 
 
 def _views(messages: Sequence[Mapping[str, Any]]) -> list[View]:
-    views = [entry_view(MessageEntry(dict(message), "", None, "")) for message in messages[:100]]
+    views = [view(message) for message in messages[:100]]
     return views + views[-1:] * (len(messages) - len(views))

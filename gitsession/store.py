@@ -159,11 +159,11 @@ class Store:
             RevisionNotFound: It has no such commit.
             Corrupt: Stored data is corrupt.
         """
-        state = self._state(session_id, at)
+        found = self._state(session_id, at).glance()
         side = self.reader.side(session_id)
         if side is None:
-            return info_of(state)
-        info = info_of(state._replace(session_id=side[0]))
+            return info_of(found)
+        info = info_of(found._replace(session_id=side[0]))
         return replace(info, id=session_id, branch=f"{side[1]}/{info.branch}")
 
     def other_sides(self) -> Iterator[OtherSide]:

@@ -17,6 +17,8 @@ from gitsession.repo.objects import Objects
 DIRECTORY_SIZE = 100
 
 _ITEM_TAIL = 20  # the bytes of an object id at the end of an item
+_TOP_ITEM = len("40000 0000-7b1c8a\0") + _ITEM_TAIL
+_HEADER_ITEM = len("100644 session.json\0") + _ITEM_TAIL
 
 
 _DELTAS = re.compile(rb"100644 (\d{6,8})-([A-Za-z0-9._%-]+)-([0-9a-f]{6})\.jsonl\0(.{20})", re.DOTALL)
@@ -59,6 +61,18 @@ class SessionTree(NamedTuple):
     def root(self) -> bytes:
         """The content of the root tree."""
         return self.top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
+
+    @property
+    def last_trees(self) -> list[GitObject]:
+        """The last directory of each level and the root, the bottom first; none where there is no delta."""
+        if not self.count:
+            return []
+        middle = self.top[-_ITEM_TAIL:].hex()
+        return [
+            GitObject(self.bottom_oid, "tree", self.bottom),
+            GitObject(middle, "tree", self.middle),
+            GitObject(self.oid, "tree", self.root),
+        ]
 
     def with_header(self, header: str) -> tuple["SessionTree", list[GitObject]]:
         """Returns the tree with another header blob, and the object that it needs."""
@@ -123,6 +137,47 @@ def read_tree(objects: Objects, oid: str, tag: str, header: str, root: bytes | N
     )
 
 
+def read_parent_tree(objects: Objects, oid: str, child: SessionTree, root: bytes) -> SessionTree | None:
+    """Returns the tree before the last delta of another one: what has changed is compared, and not looked into.
+
+    Args:
+        objects: The repository's objects.
+        oid: The root tree.
+        child: The tree with one delta more.
+        root: The content of the root tree.
+
+    Returns:
+        The tree; None if it is another one, or its last delta lies in another directory.
+
+    Raises:
+        Corrupt: One of its directories is missing or damaged.
+    """
+    number = child.count - 2
+    start = b"100644 %06d-" % number
+    begin = child.bottom.rfind(start)
+    top = root[:-_HEADER_ITEM]
+    if (
+        number < 0
+        or begin < 0
+        or top[:-_ITEM_TAIL] != child.top[:-_ITEM_TAIL]
+        or header_after(root, number + 1) is None
+    ):
+        return None
+    middle = objects.read(top[-_ITEM_TAIL:].hex(), "tree")
+    bottom_oid = middle[-_ITEM_TAIL:].hex()
+    if middle[:-_ITEM_TAIL] != child.middle[:-_ITEM_TAIL]:
+        return None
+    bottom = objects.read(bottom_oid, "tree")
+    last = file_name(number + 1, child.last_id or "", child.tag)
+    if bottom + tree_item(BLOB_MODE, last, child.bottom[-_ITEM_TAIL:].hex()) != child.bottom:
+        return None
+    end = len(bottom) - len(f"-{child.tag}.jsonl\0") - _ITEM_TAIL
+    encoded_id = bottom[begin + len(start) : end].decode("ascii", "replace")
+    return SessionTree(
+        oid, child.tag, root[-_ITEM_TAIL:].hex(), number + 1, encoded_id, top, middle, bottom, bottom_oid
+    )
+
+
 def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> str:
     """Returns the id of the blob `session.json` in a root tree; takes the tree's content where it was read before.
 
@@ -135,6 +190,16 @@ def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> s
                 raise Corrupt(f"{HEADER_NAME} in the tree {oid} is no plain file", oid=oid)
             return item.oid
     raise Corrupt(f"its commits are not gitsession's: the tree {oid} has no {HEADER_NAME}", oid=oid)
+
+
+def header_after(root: bytes, count: int) -> str | None:
+    """Returns the blob `session.json` in the root tree of a session of so many deltas; None where it looks otherwise.
+
+    So many deltas take so many directories, whose items are all of one length.
+    """
+    length = (count + 9_999) // 10_000 * _TOP_ITEM
+    plain = len(root) == length + _HEADER_ITEM and root.startswith(b"100644 session.json\0", length)
+    return root[-_ITEM_TAIL:].hex() if plain else None
 
 
 def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[tuple[int, str]]:
@@ -170,6 +235,21 @@ def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[D
             yield delta
     if expected != max(tree.count, start):
         raise Corrupt(f"delta {expected} is missing in the tree {tree.oid}", oid=tree.oid)
+
+
+def newest_deltas(objects: Objects, tree: SessionTree) -> Iterator[Delta]:
+    """Yields the deltas from the last one on backwards; a directory is read when it is come to.
+
+    Raises:
+        Corrupt: A directory is damaged, or a number is missing.
+    """
+    expected = tree.count
+    for _, oid in reversed([*bottom_directories(objects, tree)]):
+        for delta in reversed(directory_deltas(objects, oid, tree.tag)):
+            expected -= 1
+            if delta.number != expected:
+                raise Corrupt(f"delta {expected} is missing in the tree {oid}", oid=oid)
+            yield delta
 
 
 def directory_deltas(objects: Objects, oid: str, tag: str) -> list[Delta]:

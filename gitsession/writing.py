@@ -197,7 +197,7 @@ class Writer:
             self._refuse_other_side(session_id)
             return None, IdIndex(self._ids)
         with self._guard:
-            state, ids = self._remembered.pop(branch, (None, IdIndex(self._ids)))
+            state, ids = self._remembered.pop(branch, None) or (None, IdIndex(self._ids))
         if state is None or state.oid != tip:
             state = self._reader.state(session_id, tip)
         ids.follow(self._repository.objects, state.tree)

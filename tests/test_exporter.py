@@ -23,9 +23,20 @@ from gitsession.layout import HEADS, branch_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SIMPLE = FIXTURES / "claude-code" / "simple.jsonl"
+# Transcripts of one file that are whole, and those of a session of its own, no subagent's.
 IMPORTED = [
-    path for name in RESUMABLE for path in sorted((FIXTURES / name).glob("*.jsonl")) if "oddities" not in path.name
+    path
+    for name in RESUMABLE
+    for path in sorted((FIXTURES / name).rglob("*"))
+    if path.is_file() and "oddities" not in path.name and not {"spawn", "subagents", "storage"} & {*path.parts}
 ]
+
+
+def label(path: Path) -> str:
+    return "/".join(path.parts[-2:])[:60]
+
+
+every_import = pytest.mark.parametrize("path", IMPORTED, ids=label)
 NATIVE: list[dict[str, Any]] = [
     {"role": "user", "content": "Why does the login fail?"},
     {
@@ -37,6 +48,10 @@ NATIVE: list[dict[str, Any]] = [
     {"role": "tool", "content": "login.py", "tool_call_id": "c1", "name": "shell"},
     {"role": "assistant", "content": "The token has expired.", "model": "m"},
 ]
+
+
+def format_of(path: Path) -> str:
+    return path.relative_to(FIXTURES).parts[0]
 
 
 def take(store: Store, path: Path) -> str:
@@ -66,27 +81,27 @@ def native(store: Store) -> str:
     return "fix-login"
 
 
-@pytest.mark.parametrize("path", IMPORTED, ids=lambda path: f"{path.parent.name}/{path.stem[:30]}")
+@every_import
 def test_an_imported_session_is_given_back_byte_for_byte(store: Store, path: Path) -> None:
-    session = take(store, path)
-    made = export_transcript(store, session, path.parent.name)
+    session, name = take(store, path), format_of(path)
+    made = export_transcript(store, session, name)
     assert made.whole
     assert b"".join(made.lines) == path.read_bytes()
-    assert content(store, session, path.parent.name, at="~0") == path.read_bytes()
+    assert content(store, session, name, at="~0") == path.read_bytes()
 
 
-@pytest.mark.parametrize("path", IMPORTED, ids=lambda path: f"{path.parent.name}/{path.stem[:30]}")
+@pytest.mark.parametrize("path", [path for path in IMPORTED if path.stem != "empty"], ids=label)
 def test_an_earlier_revision_is_a_fork_with_the_same_conversation(store: Store, tmp_path: Path, path: Path) -> None:
-    session = take(store, path)
-    made = export_transcript(store, session, path.parent.name, at="~1")
+    session, name = take(store, path), format_of(path)
+    made = export_transcript(store, session, name, at="~1")
     assert not made.whole
-    assert session not in made.path.name
-    assert again(tmp_path, store, session, path.parent.name, at="~1") == store.messages(session, at="~1")
+    assert session not in str(made.path)
+    assert again(tmp_path, store, session, name, at="~1") == store.messages(session, at="~1")
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
 def test_a_fork_goes_on_with_what_was_added(store: Store, tmp_path: Path, name: str) -> None:
-    session = take(store, max((FIXTURES / name).glob("*.jsonl")))
+    session = take(store, max(path for path in IMPORTED if format_of(path) == name))
     fork = store.fork(session, "a-fork")
     added = {"role": "user", "content": "And now?"}
     store.append(fork, MessageEntry(added, id="e1", timestamp="2026-03-04T09:00:00Z"))

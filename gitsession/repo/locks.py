@@ -15,7 +15,7 @@ from pathlib import Path
 from zlib import crc32
 
 from gitsession.errors import StoreBusy
-from gitsession.repo.files import make_directories, translated
+from gitsession.repo.files import BINARY, NO_FOLLOW, make_directories, translated
 from gitsession.repo.forking import renew_when_forked
 
 if os.name == "nt":
@@ -118,7 +118,7 @@ class SessionLocks:
             inner.release()
 
     def _open(self, path: str) -> int:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_RDWR | os.O_CREAT | NO_FOLLOW
         try:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:
@@ -131,7 +131,8 @@ def pauses(wait: float) -> Iterator[float | None]:
     deadline = time.monotonic() + wait
     pause = 0.0005
     while time.monotonic() < deadline:
-        yield pause * (0.5 + os.urandom(1)[0] / 512)
+        # The last digits of the clock are random enough to part two that wait.
+        yield pause * (0.5 + time.monotonic_ns() // 100 % 256 / 512)
         pause = min(pause * 1.5, 0.05)
     yield None
 
@@ -152,7 +153,7 @@ def take_git_lock(path: str, *, wait: float, scratch: Path) -> int:
     """
     for pause in pauses(wait):
         try:
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o600)
         except FileExistsError:
             age = _age(Path(path), scratch)
             if age is not None and age > STALE_SECONDS and _remove_stale(Path(path), scratch):

@@ -30,6 +30,7 @@ CONFIG = """\
 \tbare = true
 \tsharedRepository = 0600
 \tlogAllRefUpdates = true
+\tfsync = all
 [receive]
 \tdenyNonFastForwards = true
 \tdenyDeletes = true

@@ -5,7 +5,6 @@ expects a field to be there or to have the right type, and a kind that is not kn
 """
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from gitsession.blocks import flat_text
@@ -136,11 +135,11 @@ def outline(record: Record) -> Record:
     """Returns a record with what tells its place in the tree, and the beginning of a prompt, but not its contents."""
     value = record.value
     if not isinstance(value, dict) or text(value, "type") not in CHAIN:
-        return replace(record, raw=b"", value=None)
+        return record._replace(raw=b"", value=None)
     said = prompt(value)[:_OUTLINED]
     kept = {key: value[key] for key in _TREE if key in value}
     kept["message"] = {"id": text(value.get("message"), "id"), "content": said}
-    return replace(record, raw=b"", value=kept)
+    return record._replace(raw=b"", value=kept)
 
 
 def show(record: Record) -> View:

@@ -24,6 +24,7 @@ from gitsession.transcripts.composing import (
     last_time,
     line,
     milliseconds,
+    own_id,
     parts,
     timed,
     verbatim,
@@ -38,7 +39,7 @@ _SUBAGENT = ("thread_source", "parent_thread_id", "agent_nickname", "agent_role"
 
 def compose(draft: Draft) -> Composed:
     """Returns a session as a rollout that Codex can resume."""
-    own = draft.meta.id if draft.whole else draft.id
+    own = own_id(draft)
     made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
     # The agent's names have local time; it finds a session by the id behind it.
     name = f"rollout-{made[:19].replace(':', '-')}-{own}.jsonl"

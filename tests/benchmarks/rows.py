@@ -1,5 +1,6 @@
 """The rows of the table: what is measured, and the goal of each."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from gitsession import ParentConflict, Store, import_transcripts, maintain, new_commit
 from tests.benchmarks import peers
-from tests.benchmarks.building_stores import fill, messages, transcript
+from tests.benchmarks.building_stores import fill, messages
 from tests.benchmarks.measuring import (
     HEADER,
     Row,
@@ -27,6 +28,7 @@ from tests.benchmarks.measuring import (
     shown,
     timed,
 )
+from tests.benchmarks.transcripts import transcript
 
 
 class Sizes(NamedTuple):
@@ -41,7 +43,7 @@ class Sizes(NamedTuple):
     starts: int
 
 
-LARGE = Sizes(rounds=300, long=100_000, load=10_000, sessions=10_000, records=5000, record_bytes=3600, starts=20)
+LARGE = Sizes(rounds=300, long=100_000, load=10_000, sessions=10_000, records=5000, record_bytes=4000, starts=20)
 SMALL = Sizes(rounds=12, long=120, load=110, sessions=12, records=40, record_bytes=300, starts=2)
 
 # The goals of one commit, by the peer that it is measured against.
@@ -58,14 +60,17 @@ COMMIT_GOALS = {
 def run(*, small: bool, memory: Path, disk: Path, only: str) -> None:
     """Measures everything, or what has a word in its name, and prints the table as it comes."""
     sizes = SMALL if small else LARGE
-    memory = memory if memory.is_dir() else Path(tempfile.gettempdir())
+    memory = (memory if memory.is_dir() else Path(tempfile.gettempdir())).resolve()
+    disk = disk.resolve()
     disk.mkdir(exist_ok=True)
     print(f"{machine()}\nmemory: {file_system(memory)}, disk: {file_system(disk)}")
     print(f"Medians, and in brackets what 8 of 10 took.\n\n{HEADER}", flush=True)
     for measure in (commits, durable, long_session, load, fork, listing, importing, space, start, memory_of_load):
         if only in measure.__name__:
             place = disk if measure is durable else memory
-            with tempfile.TemporaryDirectory(prefix="gitsession-benchmark-", dir=place) as directory:
+            made = tempfile.TemporaryDirectory(prefix="gitsession-benchmark-", dir=place)
+            # A peer (gitlord) writes into the current directory.
+            with made as directory, contextlib.chdir(directory):
                 for row in measure(Path(directory), sizes):
                     # Of what takes no time, a ratio says nothing.
                     print(row._replace(goal=None) if small else row, flush=True)

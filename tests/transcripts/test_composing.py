@@ -1,7 +1,6 @@
 """What holds for every transcript that is composed for an agent to resume."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,8 @@ from gitsession.transcripts import FORMATS, Format, recognise
 from gitsession.transcripts.composing import derived_uuid, milliseconds, since_epoch
 
 FROM_AGENTS = [path for path in TRANSCRIPTS if not name_of(path).startswith("chat/")]
+# The agents in whose transcripts a compaction does not say what it keeps.
+KEEP_NOTHING = ("copilot",)
 every_transcript = pytest.mark.parametrize("path", FROM_AGENTS, ids=name_of)
 every_agent = pytest.mark.parametrize("one", RESUMABLE, ids=[one.name for one in RESUMABLE])
 
@@ -53,6 +54,8 @@ def test_what_was_added_follows_what_was_forked(one: Format) -> None:
         records = stored(path)
         found = read(one, b"".join(composed(one, records, added).lines))
         said = comparable(one.fold(found), one, one)
+        # Where an answer does not say its model, it is taken to be the one that spoke before.
+        said[-1].pop("model", None)
         before = comparable(one.fold(records), one, one)
         assert said == [*before, added[0].message, added[1].message], path
 
@@ -65,7 +68,9 @@ def test_a_compaction_that_was_added_keeps_what_it_kept(one: Format) -> None:
     ]
     compaction = CompactionEntry("so far", "e2", 99, id="c", timestamp="2026-03-03T09:00:02Z")
     found = one.fold(read(one, b"".join(composed(one, (), [*entries, compaction, entries[0]]).lines)))
-    assert [entry.summary for entry in found if isinstance(entry, CompactionEntry)] == ["so far"]
+    assert [one for one in comparable(found, one, FORMATS["chat"]) if isinstance(one, str)] == ["so far"]
+    if one.name in KEEP_NOTHING:
+        return
     kept = next(entry.first_kept_id for entry in found if isinstance(entry, CompactionEntry))
     (first,) = [entry.message["content"] for entry in found if isinstance(entry, MessageEntry) and entry.id == kept]
     # Codex writes what it keeps into the compaction itself.
@@ -75,7 +80,7 @@ def test_a_compaction_that_was_added_keeps_what_it_kept(one: Format) -> None:
 @every_agent
 def test_a_session_without_anything_is_composed_too(one: Format) -> None:
     found = composed(one)
-    assert ID in str(found.path)
+    assert ID[:8] in str(found.path)
     assert all(json.loads(line) for line in found.lines)
 
 
@@ -93,7 +98,7 @@ def test_an_entry_without_a_time_has_that_of_what_came_before(one: Format) -> No
 def test_no_damage_stops_an_export_but_with_an_error_of_ours(case: tuple[str, bytes], one: Format) -> None:
     name, content = case
     own = FORMATS[name]
-    records = [replace(record, id=f"r{place}") for place, record in enumerate(read(own, content))]
+    records = [record._replace(id=f"r{place}") for place, record in enumerate(read(own, content))]
     same = own is one
     made = composed(one, records if same else (), () if same else own.fold(records))
     try:
