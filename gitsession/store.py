@@ -92,7 +92,7 @@ class Store:
         """Makes a session of its header alone, and returns its id.
 
         Raises:
-            SessionExists: The id is taken.
+            SessionExists: The id is taken; after `Unavailable`, perhaps by the session that the first try made.
             InvalidSessionId: It cannot be one.
             InvalidCommit: The header is no JSON.
         """
@@ -201,7 +201,7 @@ class Store:
         Raises:
             SessionNotFound: There is no session `source`.
             RevisionNotFound: It has no such commit.
-            SessionExists: The new id is taken.
+            SessionExists: The new id is taken; after `Unavailable`, perhaps by the fork that the first try made.
             InvalidSessionId: The new id cannot be one.
         """
         state = self._state(source, at)

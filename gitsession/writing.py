@@ -26,7 +26,7 @@ from gitsession.ids import IdIndex
 from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id
 from gitsession.model import SessionMeta
 from gitsession.reading import REMEMBERED, Reader, State
-from gitsession.repo.codec import object_id
+from gitsession.repo.codec import git_object, object_id
 from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import RefBlocked, RefMoved
@@ -56,6 +56,8 @@ class Writer:
         """Forgets what is known of the sessions, in a forked process: a thread of its parent may just have written."""
         self._guard = threading.Lock()
         self._indexes: OrderedDict[str, IdIndex] = OrderedDict()
+        # The commit of each branch that was acknowledged here, with all before it.
+        self._sure: dict[str, str] = {}
 
     def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
         """Adds a delta to a session, which is made if it does not exist.
@@ -125,6 +127,9 @@ class Writer:
             stored = find_delta(self._repository.objects, state.tree, number)
             if stored.blob != object_id("blob", delta.content):
                 raise Corrupt(f"the session holds the commit {delta.commit_id!r} with other contents")
+            if self._sure.get(branch) != state.oid:
+                self._confirm(branch, state, delta)
+                self._sure[branch] = state.oid
             return state
 
         return self._exclusively(session_id, branch, attempt)
@@ -197,7 +202,7 @@ class Writer:
         with self._guard:
             self._indexes[branch] = ids
             if len(self._indexes) > REMEMBERED:
-                self._indexes.popitem(last=False)
+                self._sure.pop(self._indexes.popitem(last=False)[0], None)
 
     def _add(self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta) -> State:
         """Adds a delta at the head, to a new session with its header."""
@@ -209,6 +214,7 @@ class Writer:
         ids.grow(None if state is None else state.tree, built.state.tree)
         if state is None:
             self._remember(branch, ids)
+        self._sure[branch] = built.state.oid
         return built.state
 
     def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:
@@ -216,6 +222,17 @@ class Writer:
         batch = LooseBatch(self._repository.objects, built.objects)
         self._repository.move(Move(branch, expected, built.state.oid, f"{verb}: {subject}"), batch)
         self._reader.remember(built.state)
+
+    def _confirm(self, branch: str, state: State, delta: NewDelta) -> None:
+        """Makes sure of a delta that the session holds already, before it is acknowledged.
+
+        Who wrote it may have been killed, or refused by the disk, before it was durable and safe from a collection.
+        """
+        objects, tree = self._repository.objects, state.tree
+        made = [git_object("blob", content) for content in (delta.content, objects.read(tree.header, "blob"))]
+        made += [git_object("tree", content) for content in (tree.bottom, tree.middle, tree.root)]
+        made.append(git_object("commit", objects.read(state.oid, "commit")))
+        self._repository.confirm(branch, LooseBatch(objects, made))
 
     def _tip(self, branch: str) -> str | None:
         """Returns the commit that a branch is at."""

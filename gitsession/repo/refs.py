@@ -235,12 +235,13 @@ class Refs:
             self.settle(name)
 
     def settle(self, name: str) -> None:
-        """Makes the present value of a loose ref durable.
+        """Makes the present value of a ref durable.
 
         Raises:
             OSError: The disk refuses.
         """
-        self.disk.directory(f"{self._root}{name}".rpartition("/")[0])
+        with suppress(FileNotFoundError):  # git removes the directory of a ref that it has packed, and synced
+            self.disk.directory(f"{self._root}{name}".rpartition("/")[0])
         self.disk.barrier()
 
     def reflog(self, name: str) -> list[tuple[str, str]]:
