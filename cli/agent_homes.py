@@ -14,6 +14,7 @@ _HOMES: Mapping[str, str] = {
     "codex": "${CODEX_HOME:-~/.codex}",
     "pi": "${PI_CODING_AGENT_DIR:-~/.pi/agent}",
     "gemini": "${GEMINI_CLI_HOME:-~}/.gemini",
+    "opencode": "${XDG_DATA_HOME:-~/.local/share}/opencode",
     "copilot": "${COPILOT_HOME:-~/.copilot}",
 }
 INSTALLABLE = tuple(_HOMES)

@@ -114,6 +114,15 @@ def test_native_messages_become_the_agents_records(store: Store, tmp_path: Path,
     assert again(tmp_path, store, native, name) == NATIVE
 
 
+def test_a_session_of_a_folder_becomes_a_document_of_its_own(store: Store, tmp_path: Path) -> None:
+    (path,) = (FIXTURES / "opencode" / "storage" / "session").rglob("*.json")
+    session = take(store, path)
+    made = export_transcript(store, session, "opencode")
+    assert not made.whole
+    assert session not in made.path.name
+    assert again(tmp_path, store, session, "opencode") == store.messages(session)
+
+
 def test_a_session_changes_its_agent(store: Store, tmp_path: Path) -> None:
     session = take(store, next((FIXTURES / "pi").glob("2026-*.jsonl")))
     bare = [{key: value for key, value in one.items() if key != "reasoning"} for one in store.messages(session)]

@@ -21,6 +21,7 @@ VARIABLES = {
     "codex": "CODEX_HOME",
     "pi": "PI_CODING_AGENT_DIR",
     "gemini": "GEMINI_CLI_HOME",
+    "opencode": "XDG_DATA_HOME",
     "copilot": "COPILOT_HOME",
 }
 
@@ -61,6 +62,15 @@ def test_an_install_is_told_as_json(gitsession: Run, fix_login: str, homes: Path
     assert Path(told["path"]).is_relative_to(homes / "codex" / "sessions")
 
 
+def test_a_command_that_has_to_run_before_is_told(gitsession: Run, fix_login: str, homes: Path) -> None:
+    path, command = gitsession("export", fix_login, "--format", "opencode", "--install").out.splitlines()
+    words = ["cd", str(Path.cwd()), "&&", "opencode", "import", path, "&&", "opencode", "--session", Path(path).stem]
+    assert shlex.split(command) == words
+    (told,) = gitsession("export", fix_login, "--format", "opencode", "--install", "--json").values
+    assert (told["prepare"], told["resume"]) == (words[3:6], words[7:])
+    assert homes in Path(path).parents
+
+
 def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path) -> None:
     path = Path(gitsession("export", fix_login, "--format", "pi", "--install").out.splitlines()[0])
     path.write_text("the agent went on\n")
@@ -89,6 +99,8 @@ def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str)
         ("pi", {"PI_CODING_AGENT_DIR": "/p", "PI_CODING_AGENT_SESSION_DIR": "/s"}, "/s/x.jsonl"),
         ("gemini", {}, "/home/dev/.gemini/projects/x.jsonl"),
         ("gemini", {"GEMINI_CLI_HOME": "/g"}, "/g/.gemini/projects/x.jsonl"),
+        ("opencode", {}, "/home/dev/.local/share/opencode/projects/x.jsonl"),
+        ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/projects/x.jsonl"),
         ("copilot", {}, "/home/dev/.copilot/projects/x.jsonl"),
         ("copilot", {"COPILOT_HOME": "/c"}, "/c/projects/x.jsonl"),
     ],

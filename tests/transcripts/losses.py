@@ -35,6 +35,12 @@ def gemini(talk: Talk) -> Talk:
     return [re.sub("</?state_snapshot>", "", one).strip() if isinstance(one, str) else one for one in talk]
 
 
+def opencode(talk: Talk) -> Talk:
+    """Images where only text can be; the order of results, which stand with their calls."""
+    talk = _with_results(_as_context(_without_notices(talk)))
+    return [_marked(one) if _is(one, "assistant", "tool") or _is_meta(one) else one for one in talk]
+
+
 def copilot(talk: Talk) -> Talk:
     """Images, for which there is a mark in the text."""
     talk = [_without(one, "meta") if _is(one, "system") else one for one in _without_notices(talk)]
@@ -135,5 +141,6 @@ LOSSES: dict[str, Callable[[Talk], Talk]] = {
     "codex": codex,
     "pi": pi,
     "gemini": gemini,
+    "opencode": opencode,
     "copilot": copilot,
 }
