@@ -16,6 +16,7 @@ _HOMES: Mapping[str, str] = {
     "gemini": "${GEMINI_CLI_HOME:-~}/.gemini",
     "opencode": "${XDG_DATA_HOME:-~/.local/share}/opencode",
     "copilot": "${COPILOT_HOME:-~/.copilot}",
+    "droid": "${FACTORY_HOME_OVERRIDE:-~}/.factory",
 }
 INSTALLABLE = tuple(_HOMES)
 """The formats of agents that look for a transcript in a place that is known."""

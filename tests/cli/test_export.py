@@ -23,6 +23,7 @@ VARIABLES = {
     "gemini": "GEMINI_CLI_HOME",
     "opencode": "XDG_DATA_HOME",
     "copilot": "COPILOT_HOME",
+    "droid": "FACTORY_HOME_OVERRIDE",
 }
 
 
@@ -101,6 +102,8 @@ def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str)
         ("gemini", {"GEMINI_CLI_HOME": "/g"}, "/g/.gemini/projects/x.jsonl"),
         ("opencode", {}, "/home/dev/.local/share/opencode/projects/x.jsonl"),
         ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/projects/x.jsonl"),
+        ("droid", {}, "/home/dev/.factory/projects/x.jsonl"),
+        ("droid", {"FACTORY_HOME_OVERRIDE": "/f"}, "/f/.factory/projects/x.jsonl"),
         ("copilot", {}, "/home/dev/.copilot/projects/x.jsonl"),
         ("copilot", {"COPILOT_HOME": "/c"}, "/c/projects/x.jsonl"),
     ],

@@ -47,6 +47,12 @@ def copilot(talk: Talk) -> Talk:
     return [_with_arguments(_marked(one)) for one in talk]
 
 
+def droid(talk: Talk) -> Talk:
+    """Thoughts that another provider would have to have signed; images in an answer, or in context."""
+    talk = [_without(one, "reasoning") for one in _reminded(_as_context(_without_notices(talk)))]
+    return [_marked(one) if _is(one, "assistant") or _is_meta(one) else one for one in talk]
+
+
 def _is(one: Any, *roles: str) -> bool:
     return isinstance(one, dict) and one["role"] in roles
 
@@ -143,4 +149,5 @@ LOSSES: dict[str, Callable[[Talk], Talk]] = {
     "gemini": gemini,
     "opencode": opencode,
     "copilot": copilot,
+    "droid": droid,
 }

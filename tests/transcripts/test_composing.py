@@ -17,7 +17,7 @@ from gitsession.transcripts.composing import derived_uuid, milliseconds, since_e
 
 FROM_AGENTS = [path for path in TRANSCRIPTS if not name_of(path).startswith("chat/")]
 # The agents in whose transcripts a compaction does not say what it keeps.
-KEEP_NOTHING = ("opencode", "copilot")
+KEEP_NOTHING = ("opencode", "copilot", "droid")
 every_transcript = pytest.mark.parametrize("path", FROM_AGENTS, ids=name_of)
 every_agent = pytest.mark.parametrize("one", RESUMABLE, ids=[one.name for one in RESUMABLE])
 
