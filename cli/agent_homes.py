@@ -17,6 +17,7 @@ _HOMES: Mapping[str, str] = {
     "opencode": "${XDG_DATA_HOME:-~/.local/share}/opencode",
     "copilot": "${COPILOT_HOME:-~/.copilot}",
     "droid": "${FACTORY_HOME_OVERRIDE:-~}/.factory",
+    "aider": "~/.aider",
 }
 INSTALLABLE = tuple(_HOMES)
 """The formats of agents that look for a transcript in a place that is known."""

@@ -111,7 +111,13 @@ def test_a_fork_goes_on_with_what_was_added(store: Store, tmp_path: Path, name: 
 
 @pytest.mark.parametrize("name", RESUMABLE)
 def test_native_messages_become_the_agents_records(store: Store, tmp_path: Path, native: str, name: str) -> None:
-    assert again(tmp_path, store, native, name) == NATIVE
+    found = again(tmp_path, store, native, name)
+    if name == "aider":  # has no place for tools, and says when a chat began
+        spoken = [{key: one[key] for key in one if key != "tool_calls"} for one in NATIVE if one["role"] != "tool"]
+        assert found[0]["content"].startswith("aider chat started at ")
+        assert found[1:] == spoken
+    else:
+        assert found == NATIVE
 
 
 def test_a_session_of_a_folder_becomes_a_document_of_its_own(store: Store, tmp_path: Path) -> None:

@@ -53,6 +53,25 @@ def droid(talk: Talk) -> Talk:
     return [_marked(one) if _is(one, "assistant") or _is_meta(one) else one for one in talk]
 
 
+def aider(talk: Talk) -> Talk:
+    """All but what was typed and what was answered, as text: which model spoke, where an answer ends."""
+    found: list[Any] = []
+    for one in talk:
+        if isinstance(one, str):
+            found.append({"role": "user", "content": f"[Conversation summary]\n{one}"})
+        elif _is(one, "user", "assistant") and not _is_meta(one):
+            words = _marked(one).get("content", "").encode("utf-8", "replace").decode().replace("\r", "")
+            if one["role"] == "user":
+                words = "\n".join(line.strip() for line in words.splitlines()).removeprefix("<blank>")
+            else:
+                words = re.sub(r"\n{2,}", "\n\n", re.sub("^ (?=# |####|> )", "", words.strip(), flags=re.MULTILINE))
+            if words and found and found[-1]["role"] == one["role"] == "assistant":
+                found[-1]["content"] += f"\n\n{words}"
+            elif words:
+                found.append({"role": one["role"], "content": words})
+    return found
+
+
 def _is(one: Any, *roles: str) -> bool:
     return isinstance(one, dict) and one["role"] in roles
 
@@ -150,4 +169,5 @@ LOSSES: dict[str, Callable[[Talk], Talk]] = {
     "opencode": opencode,
     "copilot": copilot,
     "droid": droid,
+    "aider": aider,
 }

@@ -48,7 +48,11 @@ def test_messages_have_the_agents_shape() -> None:
     ]
     first, system, prompt, answer, result, typed, compaction = lines(DROID, (), entries, title="T")
     assert first == {
-        "version": 2, "type": "session_start", "id": ID, "title": "T", "sessionTitle": "T",
+        "version": 2,
+        "type": "session_start",
+        "id": ID,
+        "title": "T",
+        "sessionTitle": "T",
         "cwd": "/home/dev/project",
     }
     reminder = {"type": "text", "text": "<system-reminder>\nBe brief.\n</system-reminder>"}
