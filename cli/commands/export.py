@@ -81,7 +81,7 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     context      what a model is shown: from the last compaction on
     markdown     the conversation as a document
     original     the transcript that was imported, byte for byte
-    claude-code, codex, pi, gemini, opencode, copilot, droid, aider
+    claude-code, codex, pi, gemini, opencode, copilot, droid, aider, modular-agent
                  a transcript that the agent can resume: the imported one as it is; a fork of it at an earlier
                  revision, or with what was added, under a new id; or one made of the conversation
 

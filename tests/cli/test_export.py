@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gitsession_cli.agent_homes import INSTALLABLE, agent_path
 
-from gitsession import Store, export_transcript
+from gitsession import RESUMABLE, Store, export_transcript
 
 from .conftest import Run
 
@@ -24,6 +24,7 @@ VARIABLES = {
     "opencode": "XDG_DATA_HOME",
     "copilot": "COPILOT_HOME",
     "droid": "FACTORY_HOME_OVERRIDE",
+    "aider": "HOME",
 }
 
 
@@ -82,10 +83,15 @@ def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: s
     assert homes in path.parents
 
 
+def test_what_no_agent_looks_for_is_written_to_stdout_alone() -> None:
+    assert {*RESUMABLE} - {*INSTALLABLE} == {"modular-agent"}
+
+
 def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str) -> None:
-    done = gitsession("export", fix_login, "--install")
-    assert done.code == 2
-    assert "--install needs the --format of an agent: claude-code, codex, pi" in done.err
+    for options in ((), ("--format", "markdown"), ("--format", "modular-agent")):
+        done = gitsession("export", fix_login, "--install", *options)
+        assert done.code == 2
+        assert f"--install needs the --format of an agent: {', '.join(INSTALLABLE)}" in done.err
 
 
 @pytest.mark.parametrize(
@@ -104,6 +110,7 @@ def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str)
         ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/projects/x.jsonl"),
         ("droid", {}, "/home/dev/.factory/projects/x.jsonl"),
         ("droid", {"FACTORY_HOME_OVERRIDE": "/f"}, "/f/.factory/projects/x.jsonl"),
+        ("aider", {}, "/home/dev/.aider/projects/x.jsonl"),
         ("copilot", {}, "/home/dev/.copilot/projects/x.jsonl"),
         ("copilot", {"COPILOT_HOME": "/c"}, "/c/projects/x.jsonl"),
     ],

@@ -72,6 +72,11 @@ def aider(talk: Talk) -> Talk:
     return found
 
 
+def modular_agent(talk: Talk) -> Talk:
+    """Nothing: messages stay in the shape that they have."""
+    return talk
+
+
 def _is(one: Any, *roles: str) -> bool:
     return isinstance(one, dict) and one["role"] in roles
 
@@ -169,5 +174,6 @@ LOSSES: dict[str, Callable[[Talk], Talk]] = {
     "opencode": opencode,
     "copilot": copilot,
     "droid": droid,
+    "modular-agent": modular_agent,
     "aider": aider,
 }
