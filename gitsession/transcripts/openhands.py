@@ -153,5 +153,5 @@ OPENHANDS = Format(
     outline=bare,
     growth=_growth,
     bundle=_bundle,
-    places=("~/.openhands/conversations",),
+    places=("${OPENHANDS_CONVERSATIONS_DIR:-${OPENHANDS_PERSISTENCE_DIR:-~/.openhands}/conversations}",),
 )
