@@ -73,10 +73,11 @@ def test_a_command_that_has_to_run_before_is_told(gitsession: Run, fix_login: st
     assert homes in Path(path).parents
 
 
-def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path) -> None:
-    path = Path(gitsession("export", fix_login, "--format", "pi", "--install").out.splitlines()[0])
+@pytest.mark.parametrize("name", INSTALLABLE)
+def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path, name: str) -> None:
+    path = Path(gitsession("export", fix_login, "--format", name, "--install").out.splitlines()[0])
     path.write_text("the agent went on\n")
-    done = gitsession("export", fix_login, "--format", "pi", "--install")
+    done = gitsession("export", fix_login, "--format", name, "--install")
     assert (done.code, done.out) == (17, "")
     assert "another transcript of 18 bytes is there, and nothing was written" in done.err
     assert path.read_text() == "the agent went on\n"

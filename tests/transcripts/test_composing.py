@@ -1,10 +1,10 @@
 """What holds for every transcript that is composed for an agent to resume."""
 
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
-from compositions import ID, RESUMABLE, comparable, compose_all, composed, stored
+from compositions import ID, RESUMABLE, comparable, compose_all, composed, draft, stored, whole
 from hypothesis import given
 from hypothesis import strategies as st
 from test_formats import damaged
@@ -49,6 +49,30 @@ def test_the_same_draft_gives_the_same_bytes_in_one_format(path: Path, one: Form
     assert content == b"".join(second.lines)
     assert first.path == second.path
     assert recognise(content, first.path.name) is one or not (content or entries)
+
+
+@every_agent
+@pytest.mark.parametrize("own", ["..", "../../x", "/etc/x", "C:\\x", "--yolo", "a b", "\n", "\0", "x" * 300, "\ud800"])
+def test_no_id_of_a_transcript_leaves_the_agents_directory_or_becomes_an_option(one: Format, own: str) -> None:
+    assert one.compose is not None
+    records = stored(next(path for path in FROM_AGENTS if format_of(path) is one))
+    made = one.compose(whole(one, records, own))
+    assert is_below(made.path)
+    for command in (made.prepare, made.resume):
+        assert own not in (command(PurePath("/x")) if command is not None else ())
+
+
+@every_agent
+@pytest.mark.parametrize("cwd", ["/", "..", "../../x", "C:\\x\\..", "//", "/a/../..", "-x", " ", "/\n", "/\udc80"])
+def test_no_directory_of_a_transcript_leaves_the_agents(one: Format, cwd: str) -> None:
+    assert one.compose is not None
+    made = one.compose(draft(one)._replace(cwd=cwd))
+    assert is_below(made.path)
+    assert b"".join(made.lines) is not None
+
+
+def is_below(path: PurePath) -> bool:
+    return not path.is_absolute() and not {"..", "."} & {*path.parts}
 
 
 @every_agent
