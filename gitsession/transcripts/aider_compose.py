@@ -15,11 +15,10 @@ from gitsession.model import Message
 from gitsession.transcripts import records
 from gitsession.transcripts.base import Composed, Draft
 from gitsession.transcripts.composing import (
+    first_time,
     is_context,
     is_plain,
-    last_time,
     marked_words,
-    milliseconds,
     own_id,
     said,
 )
@@ -48,8 +47,7 @@ def _lines(draft: Draft) -> Iterator[bytes]:
     if last and not last.endswith(b"\n"):
         yield b"\n"
     if not draft.records:
-        made = milliseconds(draft.meta.created_at) if draft.meta.created_at else last_time(draft)
-        yield _written(f"\n# aider chat started at {made[:19].replace('T', ' ')}\n\n")
+        yield _written(f"\n# aider chat started at {first_time(draft)[:19].replace('T', ' ')}\n\n")
     model = ""
     for one in said(draft):
         if one.compaction is not None:

@@ -22,6 +22,7 @@ from gitsession.transcripts.composing import (
     arguments,
     derived_uuid,
     encoded_image,
+    first_time,
     image_url,
     is_context,
     is_plain,
@@ -38,7 +39,7 @@ from gitsession.transcripts.opencode_messages import is_info, messages_now, sess
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _IDS_A_MOMENT = 0x1000
-# What a session has that its fork does not: it is shared, reverted, called and archived by itself.
+# What a session has that its fork does not: it is shared, reverted and called by itself.
 _NOT_FORKED = ("share", "revert", "parentID", "workspaceID")
 # The version whose documents these are like.
 _VERSION = "1.18.33"
@@ -82,12 +83,11 @@ class _Lines:
     def _info(self, found: list[Record]) -> dict[str, Any]:
         first = next((record.value for record in self._draft.records if isinstance(record.value, dict)), {})
         known = {key: value for key, value in session_of(first).items() if key not in _NOT_FORKED and found}
-        made = since_epoch(self._draft.meta.created_at) or since_epoch(last_time(self._draft))
+        made = since_epoch(first_time(self._draft))
         name = title(self._draft, found) or "Imported session"
-        told = {"id": self.session, "title": name, "directory": self._draft.cwd}
+        told = {"id": self.session, "slug": self.session, "title": name, "directory": self._draft.cwd}
         times = {"created": made, "updated": since_epoch(last_time(self._draft))}
-        defaults = {"slug": self.session, "projectID": "global", "version": _VERSION}
-        return {**defaults, **known, **told, "time": {**mapping(known, "time"), **times}}
+        return {"projectID": "global", "version": _VERSION, **known, **told, "time": times}
 
     def _messages(self, found: list[Record]) -> Iterator[dict[str, Any]]:
         for record in found:

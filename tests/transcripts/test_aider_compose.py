@@ -44,7 +44,7 @@ def test_it_is_written_as_the_agent_writes() -> None:
         CompactionEntry("so far", None, id="k", timestamp="2026-03-03T09:00:01Z"),
     ]
     expected = f"""
-# aider chat started at 2026-03-02 09:00:00
+# aider chat started at 2026-03-03 09:00:00
 
 > Be brief.  
 
