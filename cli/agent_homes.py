@@ -14,7 +14,10 @@ _HOMES: Mapping[str, str] = {
     "codex": "${CODEX_HOME:-~/.codex}",
     "pi": "${PI_CODING_AGENT_DIR:-~/.pi/agent}",
     "gemini": "${GEMINI_CLI_HOME:-~}/.gemini",
+    "opencode": "${XDG_DATA_HOME:-~/.local/share}/opencode",
     "copilot": "${COPILOT_HOME:-~/.copilot}",
+    "droid": "${FACTORY_HOME_OVERRIDE:-~}/.factory",
+    "aider": "~/.aider",
 }
 INSTALLABLE = tuple(_HOMES)
 """The formats of agents that look for a transcript in a place that is known."""

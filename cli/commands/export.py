@@ -81,12 +81,14 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     context      what a model is shown: from the last compaction on
     markdown     the conversation as a document
     original     the transcript that was imported, byte for byte
-    claude-code, codex, pi, gemini, copilot
+    claude-code, codex, pi, gemini, opencode, copilot, droid, aider, modular-agent
                  a transcript that the agent can resume: the imported one as it is; a fork of it at an earlier
                  revision, or with what was added, under a new id; or one made of the conversation
 
-    --install writes no file that is there already. With --json it prints an object: path, written, cwd, prepare,
-    resume; prepare is a command that has to run before, mostly none.
+    --install writes no file that is there already. opencode looks for no file: its own goes to opencode/import in
+    your data directory, and it is told to import that; aider's goes to ~/.aider/sessions, and it is told to restore
+    that. Where modular-agent looks, the program says that embeds it. With --json it prints an object: path, written,
+    cwd, prepare, resume; prepare is a command that has to run before, mostly none.
     """  # noqa: D301  # click takes a backspace for a mark that what follows is not to be wrapped
     store = settings.open()
     session_id = store.find(session)

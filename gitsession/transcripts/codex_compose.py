@@ -21,6 +21,7 @@ from gitsession.transcripts.composing import (
     encoded_image,
     image_url,
     is_notice,
+    is_plain,
     last_time,
     line,
     milliseconds,
@@ -44,7 +45,10 @@ def compose(draft: Draft) -> Composed:
     # The agent's names have local time; it finds a session by the id behind it.
     name = f"rollout-{made[:19].replace(':', '-')}-{own}.jsonl"
     path = PurePath("sessions", made[:4], made[5:7], made[8:10], name)
-    return Composed(_Lines(draft).all(), path, lambda _: ("codex", "resume", own.partition("_")[0]))
+    rewritten = draft.whole and not is_plain(draft.meta.id)
+    return Composed(
+        _Lines(draft).all(), path, lambda _: ("codex", "resume", own.partition("_")[0]), rewritten=rewritten
+    )
 
 
 class _Lines:

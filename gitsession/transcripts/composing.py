@@ -79,6 +79,12 @@ def _moment(stamp: str) -> datetime:
         return datetime.fromisoformat(_NO_TIME)
 
 
+def first_time(draft: Draft) -> str:
+    """Returns the time of the first thing in a draft that has one: a fork begins before it is made."""
+    stamps = [record.timestamp for record in draft.records] + [entry.timestamp for entry in draft.entries]
+    return milliseconds(next(filter(None, stamps), None) or draft.meta.created_at)
+
+
 def last_time(draft: Draft) -> str:
     """Returns the time of the last thing in a draft that has one: when a fork of it was made."""
     stamps = [record.timestamp for record in draft.records] + [entry.timestamp for entry in draft.entries]

@@ -18,6 +18,7 @@ from gitsession.transcripts.composing import (
     arguments,
     derived_uuid,
     encoded_image,
+    first_time,
     image_url,
     is_context,
     is_plain,
@@ -25,7 +26,6 @@ from gitsession.transcripts.composing import (
     last_time,
     line,
     marked_words,
-    milliseconds,
     own_id,
     parts,
     said,
@@ -75,16 +75,12 @@ class _Lines:
         context = {"cwd": self._draft.cwd}
         if branch := text(self._draft.meta.extra, "git_branch"):
             context["branch"] = branch
-        return self._event("session.start", self._made(), **self._told(), context=context)
+        return self._event("session.start", first_time(self._draft), **self._told(), context=context)
 
     def _told(self) -> dict[str, Any]:
         """Returns what the agent's reader wants to know of a session."""
         told = {"sessionId": self._draft.id, "version": 1, "producer": "copilot-agent"}
-        return {**told, "copilotVersion": _VERSION, "startTime": self._made()}
-
-    def _made(self) -> str:
-        created = self._draft.meta.created_at
-        return milliseconds(created) if created else last_time(self._draft)
+        return {**told, "copilotVersion": _VERSION, "startTime": first_time(self._draft)}
 
     def _copied(self, record: Record) -> bytes:
         value, data = record.value, mapping(record.value, "data")

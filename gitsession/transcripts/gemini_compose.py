@@ -24,6 +24,7 @@ from gitsession.transcripts.composing import (
     arguments,
     derived_uuid,
     encoded_image,
+    first_time,
     image_url,
     is_context,
     is_plain,
@@ -76,7 +77,7 @@ def _lines(draft: Draft, records: list[Record], known: dict[str, Any]) -> Iterat
         {
             "sessionId": draft.id,
             "projectHash": project_hash(draft.cwd),
-            "startTime": text(known, "startTime") or milliseconds(draft.meta.created_at),
+            "startTime": text(known, "startTime") or first_time(draft),
             "lastUpdated": at,
             "kind": "main",
             "directories": items(known, "directories") or [draft.cwd],

@@ -26,8 +26,17 @@ from gitsession.transcripts.base import Format, Growth, Listing, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
-from gitsession.transcripts.opencode_messages import info_time, is_info, is_part, is_session, messages_of, show_part
-from gitsession.transcripts.versions import latest
+from gitsession.transcripts.opencode_compose import compose
+from gitsession.transcripts.opencode_messages import (
+    info_time,
+    is_info,
+    is_part,
+    is_session,
+    messages_now,
+    messages_of,
+    session_of,
+    show_part,
+)
 from gitsession.view import View
 
 _PATHS = (("messages",),)
@@ -41,17 +50,11 @@ _BEGINNING = re.compile(rb'"id"\s*:\s*"(ses\w*)"')
 def _recognise(head: bytes, _name: str) -> bool:
     found = records.first_objects(head, 1)
     if found:
-        return is_session(_session(found[0])) and ("info" not in found[0] or "messages" in found[0])
+        return is_session(session_of(found[0])) and ("info" not in found[0] or "messages" in found[0])
     start = document.read(head, _PATHS, _describe)
     first = next(start, None)
     # An export that is longer than the head: what it is stands before its messages.
     return first is not None and b'"projectID"' in first.raw and b'"info"' in first.raw[:40]
-
-
-def _session(value: Any) -> dict[str, Any]:
-    """Returns what a record says of the session: the first one of an export, or the session's own file."""
-    inner = bundle.content(value) if bundle.is_file(value) else value
-    return mapping(inner, "info") if "info" in inner and "messages" in inner else inner
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -112,7 +115,7 @@ def _owner(path: PurePath, listing: Listing) -> PurePath | None:
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     named = _BEGINNING.search(first.raw[:4096])
-    own = text(_session(first.value), "id") if isinstance(first.value, dict) else named[1].decode() if named else ""
+    own = text(session_of(first.value), "id") if isinstance(first.value, dict) else named[1].decode() if named else ""
     return _learn({"id": own or path.stem, "created_at": "", "agent": "opencode"}, first)
 
 
@@ -120,7 +123,7 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
     value = record.value
     if not isinstance(value, dict):
         return header
-    session = _session(value)
+    session = session_of(value)
     if not is_session(session):
         said = _messages(value)
         return titled_by_prompt(header, said[0]) if isinstance(said, list) and said else header
@@ -158,31 +161,7 @@ def _view(record: Record) -> View:
 
 
 def _fold(log: Sequence[Record]) -> Conversation:
-    found = latest(log)
-    messages = _put_together(found) if found and bundle.is_file(found[0].value) else found
-    session = _session(found[0].value) if found and isinstance(found[0].value, dict) else {}
-    reverted = text(mapping(session, "revert"), "messageID")
-    names = [text(mapping(record.value, "info"), "id") for record in messages]
-    if reverted in names:
-        messages = messages[: names.index(reverted)]
-    return fold_each(messages, lambda record: _messages(record.value))
-
-
-def _put_together(files: Sequence[Record]) -> list[Record]:
-    """Returns the messages of a folder's files, with their parts, each under the id of the record that begins it."""
-    parts: dict[str, list[dict[str, Any]]] = {}
-    infos: list[tuple[dict[str, Any], Record]] = []
-    for record in files:
-        inner = bundle.content(record.value)
-        if is_part(inner):
-            parts.setdefault(inner["messageID"], []).append(inner)
-        elif is_info(inner):
-            infos.append((inner, record))
-    made = []
-    for info, record in sorted(infos, key=lambda pair: str(pair[0]["id"])):
-        own = sorted(parts.get(info["id"], ()), key=lambda part: text(part, "id"))
-        made.append(Record(b"", {"info": info, "parts": own}, id=record.id, timestamp=info_time(info)))
-    return made
+    return fold_each(messages_now(log), lambda record: _messages(record.value))
 
 
 OPENCODE = Format(
@@ -202,4 +181,5 @@ OPENCODE = Format(
     owner=_owner,
     places=(f"{_STORAGE}/session",),
     pieces=tuple(f"{_STORAGE}/{one}" for one in ("message", "part", *_BESIDE)),
+    compose=compose,
 )

@@ -160,5 +160,5 @@ OPENHANDS = Format(
     growth=_growth,
     bundle=_bundle,
     owner=_owner,
-    places=("~/.openhands/conversations",),
+    places=("${OPENHANDS_CONVERSATIONS_DIR:-${OPENHANDS_PERSISTENCE_DIR:-~/.openhands}/conversations}",),
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from gitsession_cli.agent_homes import INSTALLABLE, agent_path
 
-from gitsession import Store, export_transcript
+from gitsession import RESUMABLE, Store, export_transcript
 
 from .conftest import Run
 
@@ -21,7 +21,10 @@ VARIABLES = {
     "codex": "CODEX_HOME",
     "pi": "PI_CODING_AGENT_DIR",
     "gemini": "GEMINI_CLI_HOME",
+    "opencode": "XDG_DATA_HOME",
     "copilot": "COPILOT_HOME",
+    "droid": "FACTORY_HOME_OVERRIDE",
+    "aider": "HOME",
 }
 
 
@@ -61,20 +64,35 @@ def test_an_install_is_told_as_json(gitsession: Run, fix_login: str, homes: Path
     assert Path(told["path"]).is_relative_to(homes / "codex" / "sessions")
 
 
-def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path) -> None:
-    path = Path(gitsession("export", fix_login, "--format", "pi", "--install").out.splitlines()[0])
+def test_a_command_that_has_to_run_before_is_told(gitsession: Run, fix_login: str, homes: Path) -> None:
+    path, command = gitsession("export", fix_login, "--format", "opencode", "--install").out.splitlines()
+    words = ["cd", str(Path.cwd()), "&&", "opencode", "import", path, "&&", "opencode", "--session", Path(path).stem]
+    assert shlex.split(command) == words
+    (told,) = gitsession("export", fix_login, "--format", "opencode", "--install", "--json").values
+    assert (told["prepare"], told["resume"]) == (words[3:6], words[7:])
+    assert homes in Path(path).parents
+
+
+@pytest.mark.parametrize("name", INSTALLABLE)
+def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path, name: str) -> None:
+    path = Path(gitsession("export", fix_login, "--format", name, "--install").out.splitlines()[0])
     path.write_text("the agent went on\n")
-    done = gitsession("export", fix_login, "--format", "pi", "--install")
+    done = gitsession("export", fix_login, "--format", name, "--install")
     assert (done.code, done.out) == (17, "")
     assert "another transcript of 18 bytes is there, and nothing was written" in done.err
     assert path.read_text() == "the agent went on\n"
     assert homes in path.parents
 
 
+def test_what_no_agent_looks_for_is_written_to_stdout_alone() -> None:
+    assert {*RESUMABLE} - {*INSTALLABLE} == {"modular-agent"}
+
+
 def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str) -> None:
-    done = gitsession("export", fix_login, "--install")
-    assert done.code == 2
-    assert "--install needs the --format of an agent: claude-code, codex, pi" in done.err
+    for options in ((), ("--format", "markdown"), ("--format", "modular-agent")):
+        done = gitsession("export", fix_login, "--install", *options)
+        assert done.code == 2
+        assert f"--install needs the --format of an agent: {', '.join(INSTALLABLE)}" in done.err
 
 
 @pytest.mark.parametrize(
@@ -89,6 +107,11 @@ def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str)
         ("pi", {"PI_CODING_AGENT_DIR": "/p", "PI_CODING_AGENT_SESSION_DIR": "/s"}, "/s/x.jsonl"),
         ("gemini", {}, "/home/dev/.gemini/projects/x.jsonl"),
         ("gemini", {"GEMINI_CLI_HOME": "/g"}, "/g/.gemini/projects/x.jsonl"),
+        ("opencode", {}, "/home/dev/.local/share/opencode/projects/x.jsonl"),
+        ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/projects/x.jsonl"),
+        ("droid", {}, "/home/dev/.factory/projects/x.jsonl"),
+        ("droid", {"FACTORY_HOME_OVERRIDE": "/f"}, "/f/.factory/projects/x.jsonl"),
+        ("aider", {}, "/home/dev/.aider/projects/x.jsonl"),
         ("copilot", {}, "/home/dev/.copilot/projects/x.jsonl"),
         ("copilot", {"COPILOT_HOME": "/c"}, "/c/projects/x.jsonl"),
     ],

@@ -35,10 +35,46 @@ def gemini(talk: Talk) -> Talk:
     return [re.sub("</?state_snapshot>", "", one).strip() if isinstance(one, str) else one for one in talk]
 
 
+def opencode(talk: Talk) -> Talk:
+    """Images where only text can be; the order of results, which stand with their calls."""
+    talk = _with_results(_as_context(_without_notices(talk)))
+    return [_marked(one) if _is(one, "assistant", "tool") or _is_meta(one) else one for one in talk]
+
+
 def copilot(talk: Talk) -> Talk:
     """Images, for which there is a mark in the text."""
     talk = [_without(one, "meta") if _is(one, "system") else one for one in _without_notices(talk)]
     return [_with_arguments(_marked(one)) for one in talk]
+
+
+def droid(talk: Talk) -> Talk:
+    """Thoughts that another provider would have to have signed; images in an answer, or in context."""
+    talk = [_without(one, "reasoning") for one in _reminded(_as_context(_without_notices(talk)))]
+    return [_marked(one) if _is(one, "assistant") or _is_meta(one) else one for one in talk]
+
+
+def aider(talk: Talk) -> Talk:
+    """All but what was typed and what was answered, as text: which model spoke, where an answer ends."""
+    found: list[Any] = []
+    for one in talk:
+        if isinstance(one, str):
+            found.append({"role": "user", "content": f"[Conversation summary]\n{one}"})
+        elif _is(one, "user", "assistant") and not _is_meta(one):
+            words = _marked(one).get("content", "").encode("utf-8", "replace").decode().replace("\r", "")
+            if one["role"] == "user":
+                words = "\n".join(line.strip() for line in words.splitlines()).removeprefix("<blank>")
+            else:
+                words = re.sub(r"\n{2,}", "\n\n", re.sub("^ (?=# |####|> )", "", words.strip(), flags=re.MULTILINE))
+            if words and found and found[-1]["role"] == one["role"] == "assistant":
+                found[-1]["content"] += f"\n\n{words}"
+            elif words:
+                found.append({"role": one["role"], "content": words})
+    return found
+
+
+def modular_agent(talk: Talk) -> Talk:
+    """Nothing: messages stay in the shape that they have."""
+    return talk
 
 
 def _is(one: Any, *roles: str) -> bool:
@@ -135,5 +171,9 @@ LOSSES: dict[str, Callable[[Talk], Talk]] = {
     "codex": codex,
     "pi": pi,
     "gemini": gemini,
+    "opencode": opencode,
     "copilot": copilot,
+    "droid": droid,
+    "modular-agent": modular_agent,
+    "aider": aider,
 }
