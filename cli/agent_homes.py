@@ -1,7 +1,10 @@
 """Where each agent keeps its own things: the directory that its environment variable names, or its usual one."""
 
+import hashlib
+import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 
 from .places import expanded
@@ -10,7 +13,15 @@ _HOMES: Mapping[str, str] = {
     "claude-code": "${CLAUDE_CONFIG_DIR:-~/.claude}",
     "codex": "${CODEX_HOME:-~/.codex}",
     "pi": "${PI_CODING_AGENT_DIR:-~/.pi/agent}",
+    "gemini": "${GEMINI_CLI_HOME:-~}/.gemini",
+    "opencode": "${XDG_DATA_HOME:-~/.local/share}/opencode",
+    "copilot": "${COPILOT_HOME:-~/.copilot}",
+    "droid": "${FACTORY_HOME_OVERRIDE:-~}/.factory",
+    "aider": "~/.aider",
 }
+INSTALLABLE = tuple(_HOMES)
+"""The formats of agents that look for a transcript in a place that is known."""
+
 # pi alone can be told where its sessions are; there they lie in no directories of their own.
 _PI_SESSIONS = "PI_CODING_AGENT_SESSION_DIR"
 
@@ -31,4 +42,21 @@ def agent_path(
     """
     if name == "pi" and environment.get(_PI_SESSIONS):
         return expanded(f"${{{_PI_SESSIONS}}}", environment, home) / path.name
-    return expanded(_HOMES[name], environment, home) / path
+    root = expanded(_HOMES[name], environment, home)
+    return root / (_in_named_project(root, path) if name == "gemini" else path)
+
+
+def _in_named_project(root: Path, path: PurePath) -> PurePath:
+    """Returns where Gemini CLI looks in a project that it has a directory for, under a name that its register knows.
+
+    Any other project's directory is named by a hash; the agent takes that over when it first sees the project.
+    """
+    register: object = None
+    with suppress(OSError, ValueError):
+        register = json.loads((root / "projects.json").read_bytes())
+    known = register.get("projects") if isinstance(register, dict) else None
+    for directory, name in known.items() if isinstance(known, dict) else ():
+        hashed = hashlib.sha256(os.fsencode(directory)).hexdigest()
+        if path.parts[1:2] == (hashed,) and isinstance(name, str) and PurePath(name).name == name not in ("", ".."):
+            return PurePath(path.parts[0], name, *path.parts[2:]) if (root / path.parts[0] / name).is_dir() else path
+    return path

@@ -50,12 +50,20 @@ class Export:
     _composed: Composed
 
     def resume(self, path: PurePath) -> tuple[str, ...]:
-        """Returns the command that resumes the session, to be run in `cwd`.
+        """Returns the command that resumes the session, to be run in `cwd`; an empty one where there is none.
 
         Args:
             path: Where the transcript was put.
         """
-        return self._composed.resume(path)
+        return self._composed.resume(path) if self._composed.resume is not None else ()
+
+    def prepare(self, path: PurePath) -> tuple[str, ...]:
+        """Returns the command that is to be run before, for the agent to read the file; mostly an empty one.
+
+        Args:
+            path: Where the transcript was put.
+        """
+        return self._composed.prepare(path) if self._composed.prepare is not None else ()
 
 
 def export_transcript(
@@ -96,12 +104,13 @@ def export_transcript(
     draft = Draft(
         meta=named(state.meta, state.session_id),
         id=derived_uuid(_NAMESPACE, format, session_id, state.head or ""),
-        cwd=known if isinstance(known, str) and known else cwd,
+        cwd=known if isinstance(known, str) and _is_directory_name(known) else cwd,
         records=records,
         entries=[one for one in entries(rest) if isinstance(one, MessageEntry | CompactionEntry)],
         whole=whole,
     )
     composed = chosen.compose(draft)
+    whole = whole and not composed.rewritten
     lines = chosen.write(records) if whole else composed.lines
     return Export(format, lines, composed.path, draft.cwd, whole, composed)
 
@@ -138,6 +147,14 @@ def install_transcript(export: Export, path: Path) -> bool:
                 path.unlink()
             raise
     return True
+
+
+def _is_directory_name(name: str) -> bool:
+    """Tells whether a system could have a directory of this name: a transcript can say anything."""
+    try:
+        return bool(name) and b"\0" not in os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
 
 
 def _parts(chosen: Format, deltas: Iterator[StoredDelta]) -> tuple[Sequence[Record], Sequence[StoredDelta]]:

@@ -8,18 +8,17 @@ looked at once.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
-from gitsession.conversation import split_lines
+from gitsession.conversation import entry_id, holds_entry, split_lines
 from gitsession.errors import Corrupt, SessionError, UnsupportedFormat
 from gitsession.finding import Finding
-from gitsession.jsonl import MAX_HEADER_BYTES, decode_entry, decode_header
+from gitsession.jsonl import MAX_HEADER_BYTES, decode_header
 from gitsession.layout import decode_commit_id
 from gitsession.reading import Reader
 from gitsession.repo.codec import Commit
 from gitsession.summary import named_delta
-from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
-from gitsession.transcripts.stored import decode_record
 from gitsession.tree import Delta, SessionTree, deltas_of, read_header_blob, read_parent_tree, read_tree
 
 # The commits of another program that are looked at for one of ours below them.
@@ -191,11 +190,28 @@ class Histories:
                 if first != delta.number:
                     problem = f"the deltas {first} and {delta.number} have the same commit id {delta.encoded_id!a:.120}"
                     yield Finding(session_id, None, delta.blob, problem, _FOREIGN)
+            yield from self._check_places(session_id, ids, seen)
         except SessionError as error:
             # Told with the commit that the walk finds it in; what it makes unreadable here is the present state.
             self._tainted[bytes.fromhex(oid)] = session_id
             if not isinstance(error, Corrupt) or error.oid is None:
                 yield _damaged(session_id, oid, error)
+
+    def _check_places(self, session_id: str, ids: list[Delta], numbers: dict[str, int]) -> Iterator[Finding]:
+        """Checks that no entry has the id that a message of another commit gets by its place."""
+        for delta in ids:
+            owner, _, place = delta.encoded_id.rpartition("%2F")
+            other = numbers.get(owner)
+            if other is None or not place.isdigit():
+                continue
+            with suppress(SessionError):  # told with the delta that is damaged
+                found_id = decode_commit_id(delta.encoded_id)
+                if self._holds(delta, found_id) and self._holds(ids[other], found_id):
+                    problem = f"the deltas {other} and {delta.number} hold entries of the same id {found_id!a:.120}"
+                    yield Finding(session_id, None, delta.blob, problem, _FOREIGN)
+
+    def _holds(self, delta: Delta, wanted: str) -> bool:
+        return holds_entry(self._objects.read(delta.blob, "blob"), decode_commit_id(delta.encoded_id), wanted)
 
     def _check_step(self, session_id: str, parent: _Step, child: _Step, ids: list[Delta]) -> Iterator[Finding]:
         """Checks what a commit changes, and the delta that it adds."""
@@ -250,30 +266,23 @@ class Histories:
             commit_id = decode_commit_id(delta.encoded_id)
             lines = split_lines(content, commit_id)
             for place, line in enumerate(lines):
-                entry_id = _entry_id(line, commit_id, place)
-                if entry_id not in (commit_id, f"{commit_id}/{place}") or (entry_id == commit_id and len(lines) > 1):
-                    yield from self._check_entry_id(session_id, step, delta, entry_id, ids)
+                found_id = entry_id(line, commit_id, place)
+                if found_id not in (commit_id, f"{commit_id}/{place}") or (found_id == commit_id and len(lines) > 1):
+                    yield from self._check_entry_id(session_id, step, delta, found_id, ids)
         except SessionError as error:
             problem = f"delta {delta.number} is damaged: {error}"
             yield Finding(session_id, step.oid, getattr(error, "oid", None) or delta.blob, problem, REPAIR)
 
     def _check_entry_id(
-        self, session_id: str, step: _Step, delta: Delta, entry_id: str, ids: list[Delta]
+        self, session_id: str, step: _Step, delta: Delta, found_id: str, ids: list[Delta]
     ) -> Iterator[Finding]:
         """Checks an entry id of another program's, which is not that of its commit, against those of the session."""
-        other = self._entry_ids.setdefault(entry_id, (delta.number, delta.blob))
+        other = self._entry_ids.setdefault(found_id, (delta.number, delta.blob))
         number = other[0]
         same_session = number < len(ids) and ids[number].blob == other[1]
         if other != (delta.number, delta.blob) and same_session:
-            problem = f"the deltas {delta.number} and {number} hold entries of the same id {entry_id!a:.120}"
+            problem = f"the deltas {delta.number} and {number} hold entries of the same id {found_id!a:.120}"
             yield Finding(session_id, step.oid, delta.blob, problem, _FOREIGN)
-
-
-def _entry_id(line: bytes, commit_id: str, place: int) -> str:
-    if line.startswith(RECORD_PREFIX):
-        record_id = decode_record(line)[1].id
-        return commit_id if record_id is None else record_id
-    return decode_entry(line, default_id=f"{commit_id}/{place}", default_timestamp=str).id
 
 
 def _damaged(session_id: str, oid: str, error: SessionError) -> Finding:

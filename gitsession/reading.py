@@ -1,6 +1,8 @@
 """Reading one session: from its name to its branch, from the branch to the commit, the header, the tree, the deltas."""
 
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -24,6 +26,7 @@ from gitsession.milestones import Jump, Milestones
 from gitsession.model import SessionMeta
 from gitsession.repo.cache import Cache
 from gitsession.repo.codec import Commit, decode_commit
+from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.repository import Repository
 from gitsession.summary import named_delta
@@ -39,6 +42,9 @@ from gitsession.tree import (
     read_header_blob,
     read_tree,
 )
+
+# How many sessions are remembered between calls: their last trees, and where they are written the commit ids.
+REMEMBERED = 256
 
 _PARENT = re.compile(rb"tree [0-9a-f]{40}\nparent ([0-9a-f]{40})\n")
 
@@ -121,6 +127,13 @@ class Reader:
         self.ids = Cache(cache / "ids")
         self._directories = DirectoryCache(cache / "directories")
         self._milestones = Milestones(Cache(cache / "milestones"))
+        self.renew()
+        renew_when_forked(self)
+
+    def renew(self) -> None:
+        """Forgets the sessions that are remembered, in a forked process: a thread of its parent may hold the lock."""
+        self._guard = threading.Lock()
+        self._states: OrderedDict[str, State] = OrderedDict()
 
     def find_tip(self, session_id: str) -> str | None:
         """Returns the git commit that a session's branch is at; None if there is no such session.
@@ -176,6 +189,27 @@ class Reader:
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
         return State(session_id, oid, commit, meta, tree)
+
+    def present(self, session_id: str, tip: str) -> State:
+        """Returns a session at the commit that its branch is at; remembered while the branch does not move.
+
+        Raises:
+            As `state` does.
+        """
+        with self._guard:
+            state = self._states.get(session_id)
+        if state is None or state.oid != tip:
+            state = self.state(session_id, tip)
+            self.remember(state)
+        return state
+
+    def remember(self, state: State) -> None:
+        """Keeps a state that was just read or written, so that it need not be read again."""
+        with self._guard:
+            self._states[state.session_id] = state
+            self._states.move_to_end(state.session_id)
+            if len(self._states) > REMEMBERED:
+                self._states.popitem(last=False)
 
     def glance(self, session_id: str, oid: str) -> Glance:
         """Returns what a list shows of a session; reads less than `state`, which checks that the tree is as it says.

@@ -72,7 +72,7 @@ def resolve(reader: Reader, session_id: str, revision: str | None) -> State:
     """
     tip = reader.tip(session_id)
     if revision is None:
-        return reader.state(session_id, tip)
+        return reader.present(session_id, tip)
     if re.fullmatch(r"~[0-9]{0,9}", revision):
         found = reader.back(tip, int(revision[1:] or 1))
     elif re.fullmatch(r"#[0-9]{1,9}", revision):

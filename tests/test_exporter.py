@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from claude_agent_sdk import get_session_messages, list_sessions
+from copilot.generated.session_events import SessionEventType, session_event_from_dict
 
 from gitsession import (
     RESUMABLE,
@@ -23,9 +24,20 @@ from gitsession.layout import HEADS, branch_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SIMPLE = FIXTURES / "claude-code" / "simple.jsonl"
+# Transcripts of one file that are whole, and those of a session of its own, no subagent's.
 IMPORTED = [
-    path for name in RESUMABLE for path in sorted((FIXTURES / name).glob("*.jsonl")) if "oddities" not in path.name
+    path
+    for name in RESUMABLE
+    for path in sorted((FIXTURES / name).rglob("*"))
+    if path.is_file() and "oddities" not in path.name and not {"spawn", "subagents", "storage"} & {*path.parts}
 ]
+
+
+def label(path: Path) -> str:
+    return "/".join(path.parts[-2:])[:60]
+
+
+every_import = pytest.mark.parametrize("path", IMPORTED, ids=label)
 NATIVE: list[dict[str, Any]] = [
     {"role": "user", "content": "Why does the login fail?"},
     {
@@ -37,6 +49,10 @@ NATIVE: list[dict[str, Any]] = [
     {"role": "tool", "content": "login.py", "tool_call_id": "c1", "name": "shell"},
     {"role": "assistant", "content": "The token has expired.", "model": "m"},
 ]
+
+
+def format_of(path: Path) -> str:
+    return path.relative_to(FIXTURES).parts[0]
 
 
 def take(store: Store, path: Path) -> str:
@@ -66,37 +82,52 @@ def native(store: Store) -> str:
     return "fix-login"
 
 
-@pytest.mark.parametrize("path", IMPORTED, ids=lambda path: f"{path.parent.name}/{path.stem[:30]}")
+@every_import
 def test_an_imported_session_is_given_back_byte_for_byte(store: Store, path: Path) -> None:
-    session = take(store, path)
-    made = export_transcript(store, session, path.parent.name)
+    session, name = take(store, path), format_of(path)
+    made = export_transcript(store, session, name)
     assert made.whole
     assert b"".join(made.lines) == path.read_bytes()
-    assert content(store, session, path.parent.name, at="~0") == path.read_bytes()
+    assert content(store, session, name, at="~0") == path.read_bytes()
 
 
-@pytest.mark.parametrize("path", IMPORTED, ids=lambda path: f"{path.parent.name}/{path.stem[:30]}")
+@pytest.mark.parametrize("path", [path for path in IMPORTED if path.stem != "empty"], ids=label)
 def test_an_earlier_revision_is_a_fork_with_the_same_conversation(store: Store, tmp_path: Path, path: Path) -> None:
-    session = take(store, path)
-    made = export_transcript(store, session, path.parent.name, at="~1")
+    session, name = take(store, path), format_of(path)
+    made = export_transcript(store, session, name, at="~1")
     assert not made.whole
-    assert session not in made.path.name
-    assert again(tmp_path, store, session, path.parent.name, at="~1") == store.messages(session, at="~1")
+    assert session not in str(made.path)
+    assert again(tmp_path, store, session, name, at="~1") == store.messages(session, at="~1")
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
 def test_a_fork_goes_on_with_what_was_added(store: Store, tmp_path: Path, name: str) -> None:
-    session = take(store, max((FIXTURES / name).glob("*.jsonl")))
+    session = take(store, max(path for path in IMPORTED if format_of(path) == name))
     fork = store.fork(session, "a-fork")
     added = {"role": "user", "content": "And now?"}
-    store.append(fork, MessageEntry(added, id="e1", timestamp="2026-03-04T09:00:00Z"))
+    store.append(fork, MessageEntry(added, id="added", timestamp="2026-03-04T09:00:00Z"))
     expected = [*store.messages(session), added]
     assert again(tmp_path, store, fork, name) == expected
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
 def test_native_messages_become_the_agents_records(store: Store, tmp_path: Path, native: str, name: str) -> None:
-    assert again(tmp_path, store, native, name) == NATIVE
+    found = again(tmp_path, store, native, name)
+    if name == "aider":  # has no place for tools, and says when a chat began
+        spoken = [{key: one[key] for key in one if key != "tool_calls"} for one in NATIVE if one["role"] != "tool"]
+        assert found[0]["content"].startswith("aider chat started at ")
+        assert found[1:] == spoken
+    else:
+        assert found == NATIVE
+
+
+def test_a_session_of_a_folder_becomes_a_document_of_its_own(store: Store, tmp_path: Path) -> None:
+    (path,) = (FIXTURES / "opencode" / "storage" / "session").rglob("*.json")
+    session = take(store, path)
+    made = export_transcript(store, session, "opencode")
+    assert not made.whole
+    assert session not in made.path.name
+    assert again(tmp_path, store, session, "opencode") == store.messages(session)
 
 
 def test_a_session_changes_its_agent(store: Store, tmp_path: Path) -> None:
@@ -236,3 +267,31 @@ class TestClaudeAgentSdk:
         cwd = "/home/dev/" + "a-long-name/" * 20
         self.install(store, home, native, cwd=cwd)
         assert len(list_sessions(directory=cwd)) == 1
+
+
+class TestCopilotSdk:
+    """The SDK of GitHub Copilot CLI reads what was exported, event by event."""
+
+    @staticmethod
+    def kinds(exported: bytes) -> list[str]:
+        events = [session_event_from_dict(json.loads(line)) for line in exported.splitlines()]
+        assert SessionEventType.UNKNOWN not in {one.type for one in events}
+        return [one.type.value for one in events]
+
+    def test_reads_a_composed_session(self, store: Store, native: str) -> None:
+        assert self.kinds(content(store, native, "copilot")) == [
+            *("session.start", "user.message", "assistant.turn_start", "assistant.message", "tool.execution_start"),
+            *("tool.execution_complete", "assistant.message", "assistant.turn_end"),
+        ]
+
+    @pytest.mark.parametrize("name", ["tools", "compaction", "images", "titles"])
+    def test_reads_a_session_of_another_agent(self, store: Store, name: str) -> None:
+        session = take(store, FIXTURES / "claude-code" / f"{name}.jsonl")
+        assert "user.message" in self.kinds(content(store, session, "copilot"))
+
+    def test_reads_a_fork_with_what_was_added(self, store: Store) -> None:
+        (path,) = (FIXTURES / "copilot").glob("*/events.jsonl")
+        fork = store.fork(take(store, path), "f")
+        store.append(fork, MessageEntry({"role": "user", "content": "And now?"}, timestamp="2026-03-04T09:00:00Z"))
+        found = self.kinds(content(store, fork, "copilot"))
+        assert (found[0], found[-1], "session.shutdown" in found) == ("session.start", "user.message", False)

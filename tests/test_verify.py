@@ -187,6 +187,31 @@ def test_an_entry_id_that_occurs_twice_is_found(store: Store) -> None:
     assert problems(store) == ["the deltas 0 and 1 hold entries of the same id 'twice'"]
 
 
+def test_an_entry_with_the_id_that_a_message_gets_by_its_place_is_found(store: Store) -> None:
+    blobs = [
+        hostile.put(store.path, "blob", hostile.ENTRY.replace(b'{"type"', b'{"id":"c1/0","type"', 1)),
+        hostile.put(store.path, "blob", hostile.ENTRY),
+    ]
+    items = [
+        (hostile.BLOB, f"00000{number}-{name}-{hostile.TAG}.jsonl".encode(), blobs[number])
+        for number, name in enumerate(("c1%2F0", "c1"))
+    ]
+    first = hostile.commit(
+        store.path,
+        hostile.session(store.path, deltas=items[:1]),
+        text=b"user: x\n\nCommit-Id: c1%2F0\nDelta: 0\nSession: evil\n",
+    )
+    second = hostile.commit(
+        store.path,
+        hostile.session(store.path, deltas=items),
+        parents=f"parent {first}\n",
+        text=b"user: x\n\nCommit-Id: c1\nDelta: 1\nSession: evil\n",
+    )
+    hostile.branch(store.path, second)
+    assert [entry.id for entry in store.load("evil")] == ["c1/0", "c1/0"]
+    assert problems(store) == ["the deltas 1 and 0 hold entries of the same id 'c1/0'"]
+
+
 def test_a_head_that_fell_back_to_a_packed_value_is_found(store: Store) -> None:
     say(store, "a", "0", "1")
     git_output(store.path, "pack-refs", "--all")

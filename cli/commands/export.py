@@ -13,7 +13,7 @@ import click
 from gitsession import RESUMABLE, Store, build_context, export_transcript, install_transcript
 
 from .. import options
-from ..agent_homes import agent_path
+from ..agent_homes import INSTALLABLE, agent_path
 from ..markdown import markdown
 from ..output import write, write_bytes, write_json
 from ..text import one_line
@@ -81,11 +81,14 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     context      what a model is shown: from the last compaction on
     markdown     the conversation as a document
     original     the transcript that was imported, byte for byte
-    claude-code, codex, pi
+    claude-code, codex, pi, gemini, opencode, copilot, droid, aider, modular-agent
                  a transcript that the agent can resume: the imported one as it is; a fork of it at an earlier
                  revision, or with what was added, under a new id; or one made of the conversation
 
-    --install writes no file that is there already. With --json it prints an object: path, written, cwd, resume.
+    --install writes no file that is there already. opencode looks for no file: its own goes to opencode/import in
+    your data directory, and it is told to import that; aider's goes to ~/.aider/sessions, and it is told to restore
+    that. Where modular-agent looks, the program says that embeds it. With --json it prints an object: path, written,
+    cwd, prepare, resume; prepare is a command that has to run before, mostly none.
     """  # noqa: D301  # click takes a backspace for a mark that what follows is not to be wrapped
     store = settings.open()
     session_id = store.find(session)
@@ -100,15 +103,16 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
 
 
 def _install(store: Store, session_id: str, at: str | None, name: str, *, as_json: bool) -> None:
-    if name not in RESUMABLE:
-        raise click.UsageError(f"--install needs the --format of an agent: {', '.join(RESUMABLE)}")
+    if name not in INSTALLABLE:
+        raise click.UsageError(f"--install needs the --format of an agent: {', '.join(INSTALLABLE)}")
     made = export_transcript(store, session_id, name, at=at, cwd=os.fspath(Path.cwd()))
     path = agent_path(name, made.path)
     written = install_transcript(made, path)
-    resume = made.resume(path)
+    prepare, resume = made.prepare(path), made.resume(path)
     if as_json:
-        write_json([{"path": str(path), "written": written, "cwd": made.cwd, "resume": [*resume]}])
+        told = {"path": str(path), "written": written, "cwd": made.cwd, "prepare": [*prepare], "resume": [*resume]}
+        write_json([told])
         return
     there = "" if written else "  (was there already, the same)"
-    command_line = f"cd {shlex.quote(made.cwd)} && {shlex.join(resume)}"
-    write([one_line(str(path)) + there, one_line(command_line)], paged=False)
+    commands = [shlex.join(one) for one in (("cd", made.cwd), prepare, resume) if one]
+    write([one_line(str(path)) + there, one_line(" && ".join(commands))], paged=False)

@@ -1,6 +1,7 @@
 """Git's own encoding of trees and commits, and the loose object around them. Pure functions over bytes."""
 
 import re
+import struct
 import zlib
 from collections.abc import Iterable
 from hashlib import sha1
@@ -29,6 +30,7 @@ _AT_ONCE = 64 * 1024
 # packs it properly later.
 _STORED_BELOW = 2048
 _STORED_LIMIT = 1 << 16
+_STORED = struct.Struct("<3sHH")
 
 # To copy a shorter content takes less time than one call more.
 _SHORT = 1 << 13
@@ -94,12 +96,7 @@ def deflate(content: bytes, level: int, *, head: bytes = b"") -> bytes:
 def deflate_stored(content: bytes) -> bytes:
     """Returns content of less than 64 KB as a zlib stream that is not compressed."""
     size = len(content)
-    return b"\x78\x01\x01%b%b%b%b" % (
-        size.to_bytes(2, "little"),
-        (size ^ 0xFFFF).to_bytes(2, "little"),
-        content,
-        zlib.adler32(content).to_bytes(4, "big"),
-    )
+    return _STORED.pack(b"\x78\x01\x01", size, size ^ 0xFFFF) + content + zlib.adler32(content).to_bytes(4, "big")
 
 
 def decode_loose(packed: bytes, oid: str, limit: int = MAX_OBJECT_BYTES) -> tuple[str, bytes]:

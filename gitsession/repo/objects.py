@@ -22,7 +22,7 @@ from gitsession.repo.codec import (
     git_object,
 )
 from gitsession.repo.disk import Disk
-from gitsession.repo.files import read_file, translated, unavailable, write_all
+from gitsession.repo.files import BINARY, read_file, translated, unavailable, write_all
 from gitsession.repo.packs import Packs
 
 
@@ -40,7 +40,7 @@ class Objects:
         self._root = f"{path}{os.sep}"
         self._local = threading.local()
         self._salt = os.urandom(4).hex()
-        self._temporary = count()
+        self._number = count()
 
     def read(self, oid: str, kind: str, *, limit: int | None = None) -> bytes:
         """Returns the content of an object of the kind given.
@@ -139,7 +139,7 @@ class Objects:
 
     def is_loose(self, oid: str) -> bool:
         """Tells whether there is a file for an object, whatever it holds."""
-        return os.path.exists(self._path_of(oid))  # noqa: PTH110  # strings: the hot path
+        return os.access(f"{self._root}{oid[:2]}{os.sep}{oid[2:]}", os.F_OK)
 
     def exists(self, oid: str) -> bool:
         """Tells whether an object is there and sound, with fresh eyes: nothing that was seen before is believed."""
@@ -175,14 +175,21 @@ class Objects:
         staged: list[str] = []
         published = 0
         try:
-            staged.extend(map(self._stage, objects))
+            # In objects/ and moved: a name made in the fan-out directory costs several times as much on ext4.
+            prefix = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_"
+            for made in objects:
+                staged.append(f"{prefix}{next(self._number)}")
+                file = os.open(staged[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o400)
+                try:
+                    write_all(file, encode_loose(made))
+                    self.disk.file(file)
+                finally:
+                    os.close(file)
             self.disk.barrier()
             vanished = []
             changed: set[str] = set()
             for temporary, made in zip(staged, objects, strict=True):
-                directories = self._publish(temporary, made.oid)
-                changed.update(directories)
-                if not directories:
+                if not self._publish(temporary, made.oid, changed):
                     vanished.append(made)
                 published += 1
             for directory in changed:
@@ -195,25 +202,10 @@ class Objects:
     def _path_of(self, oid: str) -> str:
         return f"{self._root}{oid[:2]}{os.sep}{oid[2:]}"
 
-    def _stage(self, made: GitObject) -> str:
-        """Writes one object to a temporary file and returns its path."""
-        # In objects/ and moved: a name made in the fan-out directory costs several times as much on ext4.
-        temporary = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_{next(self._temporary)}"
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o400)
-        try:
-            write_all(file, encode_loose(made))
-            self.disk.file(file)
-        except BaseException:
-            _remove_quietly(temporary)
-            raise
-        finally:
-            os.close(file)
-        return temporary
-
-    def _publish(self, temporary: str, oid: str) -> tuple[str, ...]:
-        """Gives a staged object its name, and returns the directories whose names have changed; none if it vanished."""
+    def _publish(self, temporary: str, oid: str, changed: set[str]) -> bool:
+        """Gives a staged object its name, and adds the directories whose names change; False if it has vanished."""
         directory = f"{self._root}{oid[:2]}"
-        changed: tuple[str, ...] = (directory,)
+        changed.add(directory)
         while True:
             try:
                 os.replace(temporary, f"{directory}{os.sep}{oid[2:]}")  # noqa: PTH105  # strings: the hot path
@@ -221,12 +213,12 @@ class Objects:
                 # The fan-out directory is new, or `git gc` has just removed it because it was empty.
                 try:
                     os.mkdir(directory, 0o700)  # noqa: PTH102
-                    changed = (directory, self._root)
+                    changed.add(self._root)
                 except FileExistsError:
                     if not os.path.lexists(temporary):
-                        return ()
+                        return False
             else:
-                return changed
+                return True
 
     def _find_loose(self, oid: str, limit: int) -> tuple[str, bytes] | None:
         try:

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from gitsession.model import Message
 from gitsession.parts import Part
 from gitsession.transcripts import records
+from gitsession.transcripts.aider_compose import compose
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.fields import time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
@@ -151,4 +152,5 @@ AIDER = Format(
     write=records.join,
     outline=bare,
     places=("${AIDER_CHAT_HISTORY_FILE:-.aider.chat.history.md}",),
+    compose=compose,
 )

@@ -5,7 +5,7 @@ the log. All functions are pure, over bytes and values: no file is opened here, 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, BinaryIO, Literal, NamedTuple
 
@@ -13,8 +13,7 @@ from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.view import View
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record of a transcript.
 
     Attributes:
@@ -71,8 +70,8 @@ class Draft(NamedTuple):
         cwd: The directory in which the agent is to go on.
         records: The records of this format that the session begins with; none where another agent wrote it.
         entries: What came after them: the conversation, in any provider's shape.
-        whole: The records are the whole of a transcript that was never forked, and are written as they are; then
-            only `path` and `resume` of what is composed are asked for.
+        whole: The records are the whole of a transcript that was never forked, and are written as they are, unless
+            what is composed says that it is `rewritten`.
     """
 
     meta: SessionMeta
@@ -89,16 +88,20 @@ class Composed(NamedTuple):
     Attributes:
         lines: Its bytes, line by line. The same draft always gives the same.
         path: Where the agent looks for it, below its own directory.
-        resume: The command that resumes it, given where it was put.
+        resume: The command that resumes it, given where it was put; None where a program of one's own does that.
+        prepare: The command that has to run before, given the same; None where the agent reads the file itself.
+        rewritten: The lines are to be written although the draft is whole: as it is, it could not be resumed.
     """
 
     lines: Iterable[bytes]
     path: PurePath
-    resume: Callable[[PurePath], tuple[str, ...]]
+    resume: Callable[[PurePath], tuple[str, ...]] | None
+    prepare: Callable[[PurePath], tuple[str, ...]] | None = None
+    rewritten: bool = False
 
 
 def _without_raw(record: Record) -> Record:
-    return replace(record, raw=b"")
+    return record._replace(raw=b"")
 
 
 def _is_log(_first: Record) -> Growth:
@@ -106,6 +109,10 @@ def _is_log(_first: Record) -> Growth:
 
 
 def _alone(_path: PurePath, _listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+    return None
+
+
+def _of_none(_path: PurePath, _listing: Listing) -> PurePath | None:
     return None
 
 
@@ -132,9 +139,12 @@ class Format:
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories: the directory that holds them all, and their paths, the recognised one first. Such
             a transcript is read as a `bundle`. None for a transcript that is one file.
+        owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
+            lists directories; None for any other file.
         places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
             home directory, and `${NAME:-…}` the environment variable that moves a directory, with what holds without
             it. Whoever uses them reads the environment; this package does not.
+        pieces: Where the other files of its bundles lie, which change when a transcript grows. Written likewise.
         compose: Makes a transcript that the agent can resume, as its own fork would: the records verbatim but for
             what must be new in a fork, then the entries as records of the agent's kind. Nothing in it may come from a
             clock or from chance: times are those of the session, ids are derived from the draft's. None for a format
@@ -154,5 +164,7 @@ class Format:
     outline: Callable[[Record], Record] = _without_raw
     growth: Callable[[Record], Growth] = _is_log
     bundle: Callable[[PurePath, Listing], tuple[PurePath, Sequence[PurePath]] | None] = _alone
-    places: tuple[str, ...] = field(default=())
+    owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
+    places: tuple[str, ...] = ()
+    pieces: tuple[str, ...] = ()
     compose: Callable[[Draft], Composed] | None = None

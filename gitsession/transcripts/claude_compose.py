@@ -9,8 +9,7 @@ Of another model's thoughts nothing is written: the provider refuses thoughts th
 
 import re
 import unicodedata
-import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
@@ -19,31 +18,29 @@ from gitsession.transcripts.base import Composed, Draft
 from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_fork import Fork
 from gitsession.transcripts.composing import (
-    arguments,
+    anthropic_answer,
+    anthropic_content,
     derived_uuid,
-    encoded_image,
-    image_url,
+    is_context,
     is_notice,
+    is_uuid,
     last_time,
     line,
-    parts,
     timed,
     title,
 )
-from gitsession.transcripts.fields import items, mapping, text
+from gitsession.transcripts.fields import text
 from gitsession.transcripts.shapes import normal_messages
 
 _LONGEST_DIRECTORY = 200
 _UNNAMED = re.compile("[^a-zA-Z0-9]")
-# The provider takes no other characters in the ids and names of tools.
-_NO_NAME = re.compile("[^a-zA-Z0-9_-]")
 # The version whose records these are like.
 _VERSION = "2.1.30"
 
 
 def compose(draft: Draft) -> Composed:
     """Returns a session as a transcript that Claude Code can resume."""
-    own = draft.meta.id if draft.whole and _is_uuid(draft.meta.id) else draft.id
+    own = draft.meta.id if draft.whole and is_uuid(draft.meta.id) else draft.id
     path = PurePath("projects", directory(draft.cwd), f"{own}.jsonl")
     return Composed(_Lines(draft).all(), path, lambda _: ("claude", "--resume", own))
 
@@ -65,13 +62,6 @@ def _hash(name: str) -> str:
         value, digit = divmod(value, 36)
         digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
     return digits or "0"
-
-
-def _is_uuid(name: str) -> bool:
-    try:
-        return str(uuid.UUID(name)) == name.lower()
-    except ValueError:
-        return False
 
 
 class _Lines:
@@ -132,14 +122,7 @@ class _Lines:
                 self._line.append((entry.id, self._last or ""))
 
     def _answer(self, message: Message, name: str) -> dict[str, Any] | None:
-        blocks: list[dict[str, Any]] = [
-            {"type": "text", "text": said} for part in parts(message) if (said := text(part, "text"))
-        ]
-        blocks += [{"type": "text", "text": "[image]"} for part in parts(message) if image_url(part)]
-        calls = items(message, "tool_calls")
-        for call in calls:
-            function = _NO_NAME.sub("_", text(mapping(call, "function"), "name")) or "tool"
-            blocks.append({"type": "tool_use", "id": _id(call["id"]), "name": function, "input": arguments(call)})
+        blocks = anthropic_answer(message)
         if not blocks:
             return None
         answer = {
@@ -148,7 +131,7 @@ class _Lines:
             "role": "assistant",
             "model": text(message, "model") or "<synthetic>",
             "content": blocks,
-            "stop_reason": "tool_use" if calls else "end_turn",
+            "stop_reason": "tool_use" if blocks[-1]["type"] == "tool_use" else "end_turn",
             "stop_sequence": None,
             "usage": {"input_tokens": 0, "output_tokens": 0},
         }
@@ -186,33 +169,10 @@ class _Lines:
 
 def _said(message: Message) -> dict[str, Any] | None:
     """Returns what a user, a tool or a system prompt says, as the agent puts it into a user record."""
-    content: Any = message.get("content")
-    if not isinstance(content, str):
-        content = _blocks(parts(message))
-    if message["role"] == "tool":
-        result = {"tool_use_id": _id(text(message, "tool_call_id")), "type": "tool_result", "content": content or ""}
-        if message.get("is_error") is True:
-            result["is_error"] = True
-        return {"message": {"role": "user", "content": [result]}}
-    fields: dict[str, Any] = {"message": {"role": "user", "content": content}} if content else {}
-    if fields and (message.get("meta") is True or message["role"] == "system"):
+    content = anthropic_content(message)
+    if not content:
+        return None
+    fields: dict[str, Any] = {"message": {"role": "user", "content": content}}
+    if message["role"] != "tool" and is_context(message):
         fields["isMeta"] = True
-    return fields or None
-
-
-def _blocks(content: Sequence[Message]) -> list[dict[str, Any]]:
-    blocks: list[dict[str, Any]] = []
-    for part in content:
-        url = image_url(part)
-        if encoded := encoded_image(url):
-            source = {"type": "base64", "media_type": encoded[0], "data": encoded[1]}
-            blocks.append({"type": "image", "source": source})
-        elif url:
-            blocks.append({"type": "image", "source": {"type": "url", "url": url}})
-        elif said := text(part, "text"):
-            blocks.append({"type": "text", "text": said})
-    return blocks
-
-
-def _id(name: str) -> str:
-    return _NO_NAME.sub("_", name)
+    return fields

@@ -21,9 +21,11 @@ from gitsession.transcripts.composing import (
     encoded_image,
     image_url,
     is_notice,
+    is_plain,
     last_time,
     line,
     milliseconds,
+    own_id,
     parts,
     timed,
     verbatim,
@@ -38,12 +40,15 @@ _SUBAGENT = ("thread_source", "parent_thread_id", "agent_nickname", "agent_role"
 
 def compose(draft: Draft) -> Composed:
     """Returns a session as a rollout that Codex can resume."""
-    own = draft.meta.id if draft.whole else draft.id
+    own = own_id(draft)
     made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
     # The agent's names have local time; it finds a session by the id behind it.
     name = f"rollout-{made[:19].replace(':', '-')}-{own}.jsonl"
     path = PurePath("sessions", made[:4], made[5:7], made[8:10], name)
-    return Composed(_Lines(draft).all(), path, lambda _: ("codex", "resume", own.partition("_")[0]))
+    rewritten = draft.whole and not is_plain(draft.meta.id)
+    return Composed(
+        _Lines(draft).all(), path, lambda _: ("codex", "resume", own.partition("_")[0]), rewritten=rewritten
+    )
 
 
 class _Lines:

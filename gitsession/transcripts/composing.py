@@ -3,17 +3,23 @@
 Nothing here comes from chance or from a clock, so the same session is always composed to the same bytes.
 """
 
+import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsession import json_text
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import Draft, Record
 from gitsession.transcripts.fields import items, mapping, text, time
 from gitsession.transcripts.records import parse
+from gitsession.transcripts.shapes import normal_messages
 
+# What can stand in a path and on a command line, and is neither an option nor a way out of a directory.
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+# The only characters that providers take in the ids and names of tools.
+_UNSAFE = re.compile("[^a-zA-Z0-9_-]")
 # What an entry without a time, in a session without one, is dated.
 _NO_TIME = "1970-01-01T00:00:00.000Z"
 
@@ -21,6 +27,24 @@ _NO_TIME = "1970-01-01T00:00:00.000Z"
 def derived_uuid(base: str, *names: str) -> str:
     """Returns a UUID that these names always give below a base, which is a UUID itself."""
     return str(uuid.uuid5(uuid.UUID(base), "\0".join(name.encode("utf-8", "replace").decode() for name in names)))
+
+
+def is_plain(name: str) -> bool:
+    """Tells whether an id from a transcript can stand in a path, and in a command as a word of its own."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def is_uuid(name: str) -> bool:
+    """Tells whether an id is a UUID, in its usual form."""
+    try:
+        return str(uuid.UUID(name)) == name.lower()
+    except ValueError:
+        return False
+
+
+def own_id(draft: Draft) -> str:
+    """Returns the id under which the agent is to know a session: its own where it is whole, else the new one."""
+    return draft.meta.id if draft.whole and is_plain(draft.meta.id) else draft.id
 
 
 def line(value: Mapping[str, Any]) -> bytes:
@@ -55,6 +79,12 @@ def _moment(stamp: str) -> datetime:
         return datetime.fromisoformat(_NO_TIME)
 
 
+def first_time(draft: Draft) -> str:
+    """Returns the time of the first thing in a draft that has one: a fork begins before it is made."""
+    stamps = [record.timestamp for record in draft.records] + [entry.timestamp for entry in draft.entries]
+    return milliseconds(next(filter(None, stamps), None) or draft.meta.created_at)
+
+
 def last_time(draft: Draft) -> str:
     """Returns the time of the last thing in a draft that has one: when a fork of it was made."""
     stamps = [record.timestamp for record in draft.records] + [entry.timestamp for entry in draft.entries]
@@ -70,11 +100,67 @@ def timed(draft: Draft) -> Iterator[tuple[MessageEntry | CompactionEntry, str]]:
         yield entry, milliseconds(at)
 
 
+class Said(NamedTuple):
+    """What is to be written of an entry: one normal message, or a compaction.
+
+    Attributes:
+        entry_id: The entry.
+        at: When it was said.
+        message: What was said; empty for a compaction.
+        results: The results of the calls in it, by the calls' ids, for agents that keep them together.
+        compaction: The compaction, where it is one.
+    """
+
+    entry_id: str
+    at: str
+    message: Message
+    results: dict[str, Message]
+    compaction: CompactionEntry | None = None
+
+
+def said(draft: Draft) -> Iterator[Said]:
+    """Yields what the entries of a draft say, in their order. What an agent itself said is left out."""
+    for entry, at in timed(draft):
+        if isinstance(entry, CompactionEntry):
+            yield Said(entry.id or "", at, {}, {}, entry)
+        else:
+            for message in normal_messages(entry.message):
+                if not is_notice(message):
+                    yield Said(entry.id or "", at, message, {})
+
+
+def said_with_results(draft: Draft) -> list[Said]:
+    """Returns what the entries say, with the results of tools in their calls; one without its call is context."""
+    found: list[Said] = []
+    waiting: dict[str, Said] = {}
+    for one in said(draft):
+        call = text(one.message, "tool_call_id")
+        if one.message.get("role") != "tool":
+            found.append(one)
+            waiting.update({text(call, "id"): one for call in items(one.message, "tool_calls")})
+        elif call in waiting:
+            waiting.pop(call).results[call] = one.message
+        else:
+            content = one.message.get("content") or ""
+            found.append(one._replace(message={"role": "user", "content": content, "meta": True}))
+    return found
+
+
+def is_context(message: Message) -> bool:
+    """Tells whether a message is a system prompt, or context that no person typed."""
+    return message["role"] == "system" or message.get("meta") is True
+
+
+def reminder(words: str) -> str:
+    """Returns context as the agents mark it that put it into the user's mouth."""
+    return f"<system-reminder>\n{words}\n</system-reminder>"
+
+
 def arguments(call: Message) -> dict[str, Any]:
     """Returns what a tool is called with as an object; what is none stands under `input`."""
-    said = text(mapping(call, "function"), "arguments")
-    value, problem = parse(said.encode("utf-8", "surrogatepass")) if said else ({}, None)
-    return value if problem is None and isinstance(value, dict) else {"input": said}
+    written = text(mapping(call, "function"), "arguments")
+    value, problem = parse(written.encode("utf-8", "surrogatepass")) if written else ({}, None)
+    return value if problem is None and isinstance(value, dict) else {"input": written}
 
 
 def parts(message: Message) -> list[Message]:
@@ -100,7 +186,56 @@ def encoded_image(url: str) -> tuple[str, str] | None:
 
 def words(message: Message) -> str:
     """Returns the text of a normal message's content, without its images."""
-    return "\n".join(said for part in parts(message) if (said := text(part, "text")))
+    return "\n".join(found for part in parts(message) if (found := text(part, "text")))
+
+
+def marked_words(message: Message) -> str:
+    """Returns the text of a normal message's content, with `[image]` where an image is."""
+    return "\n".join("[image]" if image_url(part) else text(part, "text") for part in parts(message))
+
+
+def safe_name(name: str) -> str:
+    """Returns a tool's name, or the id of a call, as the providers take it."""
+    return _UNSAFE.sub("_", name)
+
+
+def anthropic_blocks(content: Sequence[Message]) -> list[dict[str, Any]]:
+    """Returns parts of content as Anthropic's blocks."""
+    blocks: list[dict[str, Any]] = []
+    for part in content:
+        url = image_url(part)
+        if encoded := encoded_image(url):
+            source = {"type": "base64", "media_type": encoded[0], "data": encoded[1]}
+            blocks.append({"type": "image", "source": source})
+        elif url:
+            blocks.append({"type": "image", "source": {"type": "url", "url": url}})
+        elif found := text(part, "text"):
+            blocks.append({"type": "text", "text": found})
+    return blocks
+
+
+def anthropic_answer(message: Message) -> list[dict[str, Any]]:
+    """Returns a model's answer as Anthropic's blocks, without its thoughts: the provider must have signed them."""
+    blocks = [
+        block if block["type"] == "text" else {"type": "text", "text": "[image]"}
+        for block in anthropic_blocks(parts(message))
+    ]
+    for call in items(message, "tool_calls"):
+        name = safe_name(text(mapping(call, "function"), "name")) or "tool"
+        blocks.append({"type": "tool_use", "id": safe_name(call["id"]), "name": name, "input": arguments(call)})
+    return blocks
+
+
+def anthropic_content(message: Message) -> str | list[dict[str, Any]]:
+    """Returns what a user, a tool or a system prompt says as Anthropic's content: text, or blocks."""
+    content = message.get("content")
+    if not isinstance(content, str):
+        content = anthropic_blocks(parts(message))
+    if message["role"] != "tool":
+        return content
+    call = safe_name(text(message, "tool_call_id"))
+    result: dict[str, Any] = {"type": "tool_result", "tool_use_id": call, "content": content or ""}
+    return [{**result, "is_error": True} if message.get("is_error") is True else result]
 
 
 def is_notice(message: Message) -> bool:

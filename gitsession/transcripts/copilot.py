@@ -7,7 +7,6 @@ on as a derived branch. What subagents say is no part of the conversation.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -16,13 +15,14 @@ from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part, compact
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.copilot_compose import compose
+from gitsession.transcripts.copilot_rewinds import rewound
 from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, shown_together
 from gitsession.transcripts.normal import damaged, normal_message, titled_by_prompt, tool_call
 from gitsession.view import View
 
 _KINDS = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "skill.", "subagent.", "permission.")
-_REWIND = "session.snapshot_rewind"
 
 
 def _is_event(value: Any) -> bool:
@@ -139,37 +139,18 @@ def _fold(log: Sequence[Record]) -> Conversation:
             names[text(data, "toolCallId")] = text(data, "toolName")
         return _messages(value, names, model)
 
-    kept, _ = _rewound(log)
+    kept, _ = rewound(log)
     return fold_each(kept, messages)
 
 
-def _rewound(log: Sequence[Record]) -> tuple[list[Record], list[AbandonedLine]]:
-    """Returns the events that no rewind took back, and the lines that one did."""
-    kept: list[Record] = []
-    lines = []
-    fresh = False  # whether somebody spoke since the last rewind
-    for record in log:
-        fresh = fresh or text(record.value, "type") in ("user.message", "assistant.message")
-        kept.append(record)
-        back = text(mapping(record.value, "data"), "upToEventId") if text(record.value, "type") == _REWIND else ""
-        place = next((place for place, one in enumerate(kept) if back and one.id == back), None)
-        if place is None:
-            continue
-        last = kept[-2].id if len(kept) > 1 else None
-        if fresh and last and place < len(kept) - 1:
-            lines.append(AbandonedLine(last, kept[place - 1].id if place else None))
-        kept, fresh = [*kept[:place], record], False
-    return kept, lines
-
-
 def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
-    return _rewound(log)[1]
+    return rewound(log)[1]
 
 
 def _outline(record: Record) -> Record:
     kind = text(record.value, "type")
     back = text(mapping(record.value, "data"), "upToEventId")
-    return replace(record, raw=b"", value={"type": kind, "data": {"upToEventId": back}} if kind else None)
+    return record._replace(raw=b"", value={"type": kind, "data": {"upToEventId": back}} if kind else None)
 
 
 COPILOT = Format(
@@ -185,4 +166,5 @@ COPILOT = Format(
     write=records.join,
     outline=_outline,
     places=("${COPILOT_HOME:-~/.copilot}/session-state",),
+    compose=compose,
 )

@@ -14,6 +14,7 @@ from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part, compact
 from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
+from gitsession.transcripts.droid_compose import compose
 from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import assistant_of_blocks, bare, damaged, titled_by_prompt, user_of_blocks
@@ -123,5 +124,6 @@ DROID = Format(
     abandoned=none_abandoned,
     write=records.join,
     outline=bare,
-    places=("~/.factory/sessions",),
+    places=("${FACTORY_HOME_OVERRIDE:-~}/.factory/sessions",),
+    compose=compose,
 )

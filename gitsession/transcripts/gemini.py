@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 from gitsession.transcripts import document, records
 from gitsession.transcripts.base import Format, Growth, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
+from gitsession.transcripts.gemini_compose import compose
 from gitsession.transcripts.gemini_fold import abandoned, fold
 from gitsession.transcripts.gemini_records import describe, is_message, is_metadata, messages_of, outline, show
 from gitsession.transcripts.normal import titled_by_prompt
@@ -91,4 +92,5 @@ GEMINI = Format(
     outline=outline,
     growth=_growth,
     places=("${GEMINI_CLI_HOME:-~}/.gemini/tmp",),
+    compose=compose,
 )

@@ -10,12 +10,9 @@ from gitsession.parts import Part
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.fields import mapping, one_line, text, time
+from gitsession.transcripts.modular_agent_compose import compose, is_header
 from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
 from gitsession.view import View, view
-
-
-def _is_header(value: dict[str, Any]) -> bool:
-    return bool(text(value, "id")) and not {"type", "role", "content", "message"} & value.keys()
 
 
 def _is_entry(value: dict[str, Any]) -> bool:
@@ -30,13 +27,13 @@ def _is_entry(value: dict[str, Any]) -> bool:
 
 def _recognise(head: bytes, _name: str) -> bool:
     found = records.first_objects(head, 2)
-    if not found or not _is_header(found[0]):
+    if not found or not is_header(found[0]):
         return False
     return _is_entry(found[1]) if len(found) > 1 else isinstance(found[0].get("created_at"), str)
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
-    if _is_header(value):
+    if is_header(value):
         # The header's id is the session's; under it no entry could be told from it.
         return None, time(value.get("created_at"))
     return text(value, "id") or None, time(value.get("timestamp"))
@@ -47,7 +44,7 @@ def _read(stream: BinaryIO) -> Iterator[Record]:
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
-    value = first.value if isinstance(first.value, dict) and _is_header(first.value) else {}
+    value = first.value if isinstance(first.value, dict) and is_header(first.value) else {}
     known = {key: value[key] for key in ("parent_session", "created_at", "title") if text(value, key)}
     others = {key: value[key] for key in value if key not in ("id", "version", "parent_session", "created_at", "title")}
     own_id = text(value, "id") or path.stem
@@ -66,7 +63,7 @@ def _view(record: Record) -> View:
         return view(value["message"])
     if _is_entry(value):
         return View("system", (Part("text", f"[Conversation summary]\n{value['summary']}"),))
-    kind = "session" if _is_header(value) else text(value, "type") or "unknown record"
+    kind = "session" if is_header(value) else text(value, "type") or "unknown record"
     return View("meta", (Part("text", one_line(f"{kind}: {text(value, 'id')}", 200)),))
 
 
@@ -102,4 +99,5 @@ MODULAR_AGENT = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=bare,
+    compose=compose,
 )

@@ -26,11 +26,23 @@ from gitsession.transcripts.base import Format, Growth, Listing, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
-from gitsession.transcripts.opencode_messages import info_time, is_info, is_part, is_session, messages_of, show_part
-from gitsession.transcripts.versions import latest
+from gitsession.transcripts.opencode_compose import compose
+from gitsession.transcripts.opencode_messages import (
+    info_time,
+    is_info,
+    is_part,
+    is_session,
+    messages_now,
+    messages_of,
+    session_of,
+    show_part,
+)
 from gitsession.view import View
 
 _PATHS = (("messages",),)
+# The directories with a file a session.
+_BESIDE = ("session_diff", "share", "todo")
+_STORAGE = "${XDG_DATA_HOME:-~/.local/share}/opencode/storage"
 # The session's id in an export that is cut.
 _BEGINNING = re.compile(rb'"id"\s*:\s*"(ses\w*)"')
 
@@ -38,17 +50,11 @@ _BEGINNING = re.compile(rb'"id"\s*:\s*"(ses\w*)"')
 def _recognise(head: bytes, _name: str) -> bool:
     found = records.first_objects(head, 1)
     if found:
-        return is_session(_session(found[0])) and ("info" not in found[0] or "messages" in found[0])
+        return is_session(session_of(found[0])) and ("info" not in found[0] or "messages" in found[0])
     start = document.read(head, _PATHS, _describe)
     first = next(start, None)
     # An export that is longer than the head: what it is stands before its messages.
     return first is not None and b'"projectID"' in first.raw and b'"info"' in first.raw[:40]
-
-
-def _session(value: Any) -> dict[str, Any]:
-    """Returns what a record says of the session: the first one of an export, or the session's own file."""
-    inner = bundle.content(value) if bundle.is_file(value) else value
-    return mapping(inner, "info") if "info" in inner and "messages" in inner else inner
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -82,16 +88,34 @@ def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePa
     if path.suffix != ".json" or path.parent.parent.name != "session":
         return None
     root, session = path.parents[2], path.stem
-    found = [root / kind / f"{session}.json" for kind in ("session_diff", "share", "todo")]
+    found = [root / kind / f"{session}.json" for kind in _BESIDE]
     found = [one for one in found if one.name in listing(one.parent)]
     messages = [root / "message" / session / name for name in listing(root / "message" / session)]
     parts = [root / "part" / one.stem / name for one in messages for name in listing(root / "part" / one.stem)]
     return root, [path, *(one for one in (*messages, *parts, *found) if one.suffix == ".json")]
 
 
+def _owner(path: PurePath, listing: Listing) -> PurePath | None:
+    if path.suffix != ".json" or len(path.parents) < 3:
+        return None
+    kind, root = path.parents[1].name, path.parents[2]
+    if kind == "part":
+        message = f"{path.parent.name}.json"
+        sessions = [one for one in listing(root / "message") if message in listing(root / "message" / one)]
+    elif kind == "message":
+        sessions = [path.parent.name]
+    elif path.parent.name in _BESIDE:
+        root, sessions = path.parents[1], [path.stem]
+    else:
+        return None
+    projects = [root / "session" / one for one in listing(root / "session")]
+    found = (project / f"{session}.json" for session in sessions for project in projects)
+    return next((one for one in found if one.name in listing(one.parent)), None)
+
+
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     named = _BEGINNING.search(first.raw[:4096])
-    own = text(_session(first.value), "id") if isinstance(first.value, dict) else named[1].decode() if named else ""
+    own = text(session_of(first.value), "id") if isinstance(first.value, dict) else named[1].decode() if named else ""
     return _learn({"id": own or path.stem, "created_at": "", "agent": "opencode"}, first)
 
 
@@ -99,7 +123,7 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
     value = record.value
     if not isinstance(value, dict):
         return header
-    session = _session(value)
+    session = session_of(value)
     if not is_session(session):
         said = _messages(value)
         return titled_by_prompt(header, said[0]) if isinstance(said, list) and said else header
@@ -137,31 +161,7 @@ def _view(record: Record) -> View:
 
 
 def _fold(log: Sequence[Record]) -> Conversation:
-    found = latest(log)
-    messages = _put_together(found) if found and bundle.is_file(found[0].value) else found
-    session = _session(found[0].value) if found and isinstance(found[0].value, dict) else {}
-    reverted = text(mapping(session, "revert"), "messageID")
-    names = [text(mapping(record.value, "info"), "id") for record in messages]
-    if reverted in names:
-        messages = messages[: names.index(reverted)]
-    return fold_each(messages, lambda record: _messages(record.value))
-
-
-def _put_together(files: Sequence[Record]) -> list[Record]:
-    """Returns the messages of a folder's files, with their parts, each under the id of the record that begins it."""
-    parts: dict[str, list[dict[str, Any]]] = {}
-    infos: list[tuple[dict[str, Any], Record]] = []
-    for record in files:
-        inner = bundle.content(record.value)
-        if is_part(inner):
-            parts.setdefault(inner["messageID"], []).append(inner)
-        elif is_info(inner):
-            infos.append((inner, record))
-    made = []
-    for info, record in sorted(infos, key=lambda pair: str(pair[0]["id"])):
-        own = sorted(parts.get(info["id"], ()), key=lambda part: text(part, "id"))
-        made.append(Record(b"", {"info": info, "parts": own}, id=record.id, timestamp=info_time(info)))
-    return made
+    return fold_each(messages_now(log), lambda record: _messages(record.value))
 
 
 OPENCODE = Format(
@@ -178,5 +178,8 @@ OPENCODE = Format(
     outline=bare,
     growth=_growth,
     bundle=_bundle,
-    places=("${XDG_DATA_HOME:-~/.local/share}/opencode/storage/session",),
+    owner=_owner,
+    places=(f"{_STORAGE}/session",),
+    pieces=tuple(f"{_STORAGE}/{one}" for one in ("message", "part", *_BESIDE)),
+    compose=compose,
 )

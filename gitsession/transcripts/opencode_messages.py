@@ -4,13 +4,16 @@ Known from the agent's published types. A user's message holds text, files, and 
 (`synthetic`); an answer holds text, reasoning, and calls of tools together with their results.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part, compact
+from gitsession.transcripts import bundle
+from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import mapping, one_line, text, time
 from gitsession.transcripts.normal import image_part, normal_message, text_part, tool_call
+from gitsession.transcripts.versions import latest
 from gitsession.view import View, Who
 
 
@@ -27,6 +30,41 @@ def is_part(value: Any) -> bool:
 def is_session(value: Any) -> bool:
     """Tells whether a value says what a session is."""
     return text(value, "id").startswith("ses") and ("directory" in value or "projectID" in value) and "time" in value
+
+
+def session_of(value: Any) -> dict[str, Any]:
+    """Returns what a record says of the session: the first one of an export, or the session's own file."""
+    inner = bundle.content(value) if bundle.is_file(value) else value
+    return mapping(inner, "info") if "info" in inner and "messages" in inner else inner
+
+
+def messages_now(log: Sequence[Record]) -> list[Record]:
+    """Returns the messages of a log as they are now, without those that a revert hides.
+
+    They are records of an export: those of a folder are put together, each under the id of the record that begins it.
+    """
+    found = latest(log)
+    messages = _put_together(found) if found and bundle.is_file(found[0].value) else found
+    session = session_of(found[0].value) if found and isinstance(found[0].value, dict) else {}
+    reverted = text(mapping(session, "revert"), "messageID")
+    names = [text(mapping(record.value, "info"), "id") for record in messages]
+    return messages[: names.index(reverted)] if reverted in names else messages
+
+
+def _put_together(files: Sequence[Record]) -> list[Record]:
+    parts: dict[str, list[dict[str, Any]]] = {}
+    infos: list[tuple[dict[str, Any], Record]] = []
+    for record in files:
+        inner = bundle.content(record.value)
+        if is_part(inner):
+            parts.setdefault(inner["messageID"], []).append(inner)
+        elif is_info(inner):
+            infos.append((inner, record))
+    made = []
+    for info, record in sorted(infos, key=lambda pair: str(pair[0]["id"])):
+        own = sorted(parts.get(info["id"], ()), key=lambda part: text(part, "id"))
+        made.append(Record(b"", {"info": info, "parts": own}, id=record.id, timestamp=info_time(info)))
+    return made
 
 
 def info_time(value: Any) -> str | None:

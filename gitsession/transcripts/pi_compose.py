@@ -15,10 +15,12 @@ from gitsession.transcripts.composing import (
     derived_uuid,
     encoded_image,
     image_url,
+    is_context,
     is_notice,
     last_time,
     line,
     milliseconds,
+    own_id,
     parts,
     since_epoch,
     timed,
@@ -37,7 +39,7 @@ _UNUSED = ("input", "output", "cacheRead", "cacheWrite", "total")
 
 def compose(draft: Draft) -> Composed:
     """Returns a session as one that pi can resume."""
-    own = draft.meta.id if draft.whole else draft.id
+    own = own_id(draft)
     made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
     path = PurePath("sessions", directory(draft.cwd), _file_name(made, own))
     return Composed(_Lines(draft).all(), path, lambda path: ("pi", "--session", str(path)))
@@ -116,7 +118,7 @@ class _Lines:
             role = message["role"]
             if is_notice(message):
                 continue
-            if role == "system" or message.get("meta") is True:
+            if is_context(message):
                 kind = "system" if role == "system" else "context"
                 content = _blocks(message)
                 fields = {"customType": kind, "content": content, "display": False}

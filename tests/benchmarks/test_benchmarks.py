@@ -23,7 +23,19 @@ def test_every_benchmark_runs_small_and_each_peer_is_named(tmp_path: Path) -> No
     found = rows("tests.benchmarks", "--here", "--small", "--memory", str(tmp_path), "--disk", str(tmp_path))
     peers = [name.removesuffix(" SqliteSaver") for name in PEERS if name != "gitsession"]
     assert [name for name in peers if not any(name in row for row in found)] == []
-    parts = ("durable", "at delta", "replay", "stale", "cold load", "fork", "a list", "an import", "gzip", "memory")
+    parts = (
+        "durable",
+        "at delta",
+        "replay",
+        "stale",
+        "cold load",
+        "fork",
+        "a list",
+        "an import",
+        "gzip",
+        "memory",
+        "files",
+    )
     assert [part for part in parts if not any(part in row for row in found)] == []
 
 

@@ -1,12 +1,14 @@
 """`gitsession export --format <agent>`: to stdout, or to where the agent looks."""
 
+import hashlib
+import json
 import shlex
 from pathlib import Path
 
 import pytest
-from gitsession_cli.agent_homes import agent_path
+from gitsession_cli.agent_homes import INSTALLABLE, agent_path
 
-from gitsession import RESUMABLE
+from gitsession import RESUMABLE, Store, export_transcript
 
 from .conftest import Run
 
@@ -14,10 +16,22 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 SIMPLE = FIXTURES / "claude-code" / "simple.jsonl"
 
 
+VARIABLES = {
+    "claude-code": "CLAUDE_CONFIG_DIR",
+    "codex": "CODEX_HOME",
+    "pi": "PI_CODING_AGENT_DIR",
+    "gemini": "GEMINI_CLI_HOME",
+    "opencode": "XDG_DATA_HOME",
+    "copilot": "COPILOT_HOME",
+    "droid": "FACTORY_HOME_OVERRIDE",
+    "aider": "HOME",
+}
+
+
 @pytest.fixture
 def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Gives each agent a directory of its own."""
-    for name, variable in (("claude", "CLAUDE_CONFIG_DIR"), ("codex", "CODEX_HOME"), ("pi", "PI_CODING_AGENT_DIR")):
+    for name, variable in VARIABLES.items():
         monkeypatch.setenv(variable, str(tmp_path / name))
     monkeypatch.delenv("PI_CODING_AGENT_SESSION_DIR", raising=False)
     return tmp_path
@@ -28,17 +42,16 @@ def test_an_imported_transcript_is_written_as_it_was(gitsession: Run) -> None:
     assert gitsession("export", "simple", "--format", "claude-code").out.encode() == SIMPLE.read_bytes()
 
 
-@pytest.mark.parametrize("name", RESUMABLE)
+@pytest.mark.parametrize("name", INSTALLABLE)
 def test_a_session_is_installed_with_the_command_that_resumes_it(
-    gitsession: Run, fix_login: str, homes: Path, name: str
+    gitsession: Run, fix_login: str, homes: Path, store_path: Path, name: str
 ) -> None:
     done = gitsession("export", fix_login, "--format", name, "--install")
     assert (done.code, done.err) == (0, "")
     path, command = done.out.splitlines()
-    assert Path(path).is_relative_to(homes / name.partition("-")[0])
-    assert Path(path).read_text() == gitsession("export", fix_login, "--format", name, "--at", "~0").out.replace(
-        '"cwd":"/"', f'"cwd":"{Path.cwd()}"'
-    )
+    assert Path(path).is_relative_to(homes / name)
+    made = export_transcript(Store.open(store_path), fix_login, name, cwd=str(Path.cwd()))
+    assert Path(path).read_bytes() == b"".join(made.lines)
     assert shlex.split(command)[:4] == ["cd", str(Path.cwd()), "&&", {"claude-code": "claude"}.get(name, name)]
     again = gitsession("export", fix_login, "--format", name, "--install")
     assert again.out.splitlines() == [f"{path}  (was there already, the same)", command]
@@ -46,25 +59,40 @@ def test_a_session_is_installed_with_the_command_that_resumes_it(
 
 def test_an_install_is_told_as_json(gitsession: Run, fix_login: str, homes: Path) -> None:
     (told,) = gitsession("export", fix_login, "--format", "codex", "--install", "--json").values
-    assert list(told) == ["path", "written", "cwd", "resume"]
-    assert (told["written"], told["resume"][:2]) == (True, ["codex", "resume"])
+    assert list(told) == ["path", "written", "cwd", "prepare", "resume"]
+    assert (told["written"], told["prepare"], told["resume"][:2]) == (True, [], ["codex", "resume"])
     assert Path(told["path"]).is_relative_to(homes / "codex" / "sessions")
 
 
-def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path) -> None:
-    path = Path(gitsession("export", fix_login, "--format", "pi", "--install").out.splitlines()[0])
+def test_a_command_that_has_to_run_before_is_told(gitsession: Run, fix_login: str, homes: Path) -> None:
+    path, command = gitsession("export", fix_login, "--format", "opencode", "--install").out.splitlines()
+    words = ["cd", str(Path.cwd()), "&&", "opencode", "import", path, "&&", "opencode", "--session", Path(path).stem]
+    assert shlex.split(command) == words
+    (told,) = gitsession("export", fix_login, "--format", "opencode", "--install", "--json").values
+    assert (told["prepare"], told["resume"]) == (words[3:6], words[7:])
+    assert homes in Path(path).parents
+
+
+@pytest.mark.parametrize("name", INSTALLABLE)
+def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path, name: str) -> None:
+    path = Path(gitsession("export", fix_login, "--format", name, "--install").out.splitlines()[0])
     path.write_text("the agent went on\n")
-    done = gitsession("export", fix_login, "--format", "pi", "--install")
+    done = gitsession("export", fix_login, "--format", name, "--install")
     assert (done.code, done.out) == (17, "")
     assert "another transcript of 18 bytes is there, and nothing was written" in done.err
     assert path.read_text() == "the agent went on\n"
     assert homes in path.parents
 
 
+def test_what_no_agent_looks_for_is_written_to_stdout_alone() -> None:
+    assert {*RESUMABLE} - {*INSTALLABLE} == {"modular-agent"}
+
+
 def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str) -> None:
-    done = gitsession("export", fix_login, "--install")
-    assert done.code == 2
-    assert "--install needs the --format of an agent: claude-code, codex, pi" in done.err
+    for options in ((), ("--format", "markdown"), ("--format", "modular-agent")):
+        done = gitsession("export", fix_login, "--install", *options)
+        assert done.code == 2
+        assert f"--install needs the --format of an agent: {', '.join(INSTALLABLE)}" in done.err
 
 
 @pytest.mark.parametrize(
@@ -77,8 +105,46 @@ def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str)
         ("pi", {}, "/home/dev/.pi/agent/projects/x.jsonl"),
         ("pi", {"PI_CODING_AGENT_DIR": "/p"}, "/p/projects/x.jsonl"),
         ("pi", {"PI_CODING_AGENT_DIR": "/p", "PI_CODING_AGENT_SESSION_DIR": "/s"}, "/s/x.jsonl"),
+        ("gemini", {}, "/home/dev/.gemini/projects/x.jsonl"),
+        ("gemini", {"GEMINI_CLI_HOME": "/g"}, "/g/.gemini/projects/x.jsonl"),
+        ("opencode", {}, "/home/dev/.local/share/opencode/projects/x.jsonl"),
+        ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/projects/x.jsonl"),
+        ("droid", {}, "/home/dev/.factory/projects/x.jsonl"),
+        ("droid", {"FACTORY_HOME_OVERRIDE": "/f"}, "/f/.factory/projects/x.jsonl"),
+        ("aider", {}, "/home/dev/.aider/projects/x.jsonl"),
+        ("copilot", {}, "/home/dev/.copilot/projects/x.jsonl"),
+        ("copilot", {"COPILOT_HOME": "/c"}, "/c/projects/x.jsonl"),
     ],
 )
 def test_the_environment_says_where_an_agent_looks(name: str, environment: dict[str, str], expected: str) -> None:
     found = agent_path(name, Path("projects", "x.jsonl"), environment, Path("/home/dev"))
     assert str(found) == expected
+
+
+class TestProjectsOfGemini:
+    """Gemini CLI names the directory of a project, and keeps a register of the names."""
+
+    HASHED = Path("tmp", hashlib.sha256(b"/home/dev/project").hexdigest(), "chats", "x.jsonl")
+
+    def path(self, home: Path, register: object) -> Path:
+        root = home / ".gemini"
+        root.mkdir()
+        (root / "projects.json").write_text(register if isinstance(register, str) else json.dumps(register))
+        return agent_path("gemini", self.HASHED, {}, home).relative_to(root)
+
+    def test_one_that_has_a_directory_is_found_by_its_name(self, tmp_path: Path) -> None:
+        (tmp_path / ".gemini" / "tmp" / "project-1").mkdir(parents=True)
+        (tmp_path / ".gemini").rename(tmp_path / "kept")
+        found = self.path(tmp_path, {"projects": {"/elsewhere": "project", "/home/dev/project": "project-1"}})
+        assert found == self.HASHED
+        (tmp_path / "kept" / "tmp").rename(tmp_path / ".gemini" / "tmp")
+        found = agent_path("gemini", self.HASHED, {}, tmp_path)
+        assert found == tmp_path / ".gemini" / "tmp" / "project-1" / "chats" / "x.jsonl"
+
+    @pytest.mark.parametrize(
+        "register",
+        ["", "[]", '{"projects": 1}', {"projects": {}}]
+        + [{"projects": {"/home/dev/project": name}} for name in ("..", "", "../x", "/", 1, None)],
+    )
+    def test_any_other_has_the_directory_that_the_agent_takes_over(self, tmp_path: Path, register: object) -> None:
+        assert self.path(tmp_path, register) == self.HASHED

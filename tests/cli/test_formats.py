@@ -1,8 +1,9 @@
 """formats: what is declared, and where that is on this machine."""
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
+from gitsession_cli.agent_homes import INSTALLABLE, agent_path
 from gitsession_cli.places import expanded, places
 
 from gitsession import FORMATS
@@ -41,9 +42,30 @@ def test_each_declared_place_can_be_expanded_without_any_environment() -> None:
         assert place.path.is_relative_to(HOME) or place.path.is_relative_to(Path.cwd())
 
 
-def test_claude_code_is_looked_for_where_it_was_moved() -> None:
-    paths = [place.path for place in places({"CLAUDE_CONFIG_DIR": "/c"}, HOME) if place.format.name == "claude-code"]
-    assert paths == [Path("/c/projects")]
+@pytest.mark.parametrize(
+    ("name", "environment", "expected"),
+    [
+        ("claude-code", {"CLAUDE_CONFIG_DIR": "/c"}, "/c/projects"),
+        ("codex", {"CODEX_HOME": "/c"}, "/c/sessions"),
+        ("pi", {"PI_CODING_AGENT_DIR": "/p"}, "/p/sessions"),
+        ("gemini", {"GEMINI_CLI_HOME": "/g"}, "/g/.gemini/tmp"),
+        ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/storage/session"),
+        ("copilot", {"COPILOT_HOME": "/c"}, "/c/session-state"),
+        ("droid", {"FACTORY_HOME_OVERRIDE": "/f"}, "/f/.factory/sessions"),
+        ("openhands", {"OPENHANDS_PERSISTENCE_DIR": "/o"}, "/o/conversations"),
+        ("openhands", {"OPENHANDS_PERSISTENCE_DIR": "/o", "OPENHANDS_CONVERSATIONS_DIR": "/oc"}, "/oc"),
+        ("aider", {"AIDER_CHAT_HISTORY_FILE": "/a/h.md"}, "/a/h.md"),
+    ],
+)
+def test_an_agent_is_looked_for_where_it_was_moved(name: str, environment: dict[str, str], expected: str) -> None:
+    found = [place.path for place in places(environment, HOME) if place.format.name == name]
+    assert found[0] == Path(expected)
+
+
+@pytest.mark.parametrize("name", [name for name in INSTALLABLE if name != "aider"])  # has no place for more than one
+def test_an_export_is_put_below_the_home_that_is_looked_at(name: str) -> None:
+    home = agent_path(name, PurePath("x"), {}, HOME).parent
+    assert any(place.path.is_relative_to(home) for place in places({}, HOME) if place.format.name == name)
 
 
 def test_all_formats_are_listed(gitsession: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from gitsession_cli.main import COMMANDS
 from gitsession_cli.main import gitsession as group
 from gitsession_cli.options import Command
 
-from gitsession import Store
+from gitsession import RESUMABLE, Store
 
 from .conftest import COMMAND, Run
 
@@ -95,6 +95,8 @@ def test_the_help_of_export_has_a_line_for_each_format(gitsession: Run) -> None:
     assert [line.split()[0] for line in shown.splitlines() if line.startswith("  ") and "  " in line.strip()][:5] == [
         *("jsonl", "messages", "context", "markdown", "original"),
     ]
+    (agents,) = [line.split(", ") for line in map(str.strip, shown.splitlines()) if line.startswith("claude-code,")]
+    assert {*agents} == {*RESUMABLE}
 
 
 def test_the_version_is_printed(gitsession: Run) -> None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from losses import LOSSES
 from transcript_files import format_of, read, records_of
 
-from gitsession.model import CompactionEntry, Message, MessageEntry, SessionMeta
+from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.record_ids import RecordIds
 from gitsession.transcripts import FORMATS, Format, Record
 from gitsession.transcripts.base import Composed, Draft
@@ -23,12 +24,18 @@ Entries = Sequence[MessageEntry | CompactionEntry]
 def stored(path: Path) -> list[Record]:
     """Returns the records of a fixture, each with the id of its commit."""
     ids = RecordIds()
-    return [replace(one, id=ids.take(place, one)) for place, one in enumerate(records_of(path)) if not one.unfinished]
+    return [one._replace(id=ids.take(place, one)) for place, one in enumerate(records_of(path)) if not one.unfinished]
 
 
 def draft(one: Format, records: Sequence[Record] = (), entries: Entries = (), **fields: Any) -> Draft:
     meta = SessionMeta("s", created_at="2026-03-02T09:00:00Z", agent=one.name, **fields)
     return Draft(meta, ID, "/home/dev/project", records, entries)
+
+
+def whole(one: Format, records: Sequence[Record], own: str) -> Draft:
+    """Returns a draft of a session that is given back as it was imported."""
+    made = draft(one, records)
+    return made._replace(meta=replace(made.meta, id=own), whole=True)
 
 
 def composed(one: Format, records: Sequence[Record] = (), entries: Entries = (), **fields: Any) -> Composed:
@@ -64,43 +71,14 @@ def compose_all(path: Path, one: Format, end: int) -> tuple[Entries, Entries]:
 def comparable(entries: Iterable[MessageEntry | CompactionEntry], one: Format, source: Format) -> list[Any]:
     """Returns what a conversation has in common with the same one, composed for an agent.
 
-    Left out is what the agent has no place for: another model's thoughts, and notices of another agent (both in Claude
-    Code's own sessions stay), prompts of the system (which become context), and how the arguments of a call are
-    written.
+    Left out is what the agent has no place for, as `losses` says; nothing in an agent's own session.
     """
     found: list[Any] = []
     for entry in entries:
-        if isinstance(entry, CompactionEntry):
-            found.append(entry.summary)
-            continue
-        for message in normal_messages(entry.message):
-            if source is not one and one.name != "claude-code" and message["role"] == "assistant" and "meta" in message:
-                continue
-            shown = _comparable(message, one, forked=source is one)
-            if shown.keys() - {"role", "model", "meta"}:
-                found.append(shown)
-    return found
-
-
-def _comparable(message: Message, one: Format, *, forked: bool) -> Message:
-    shown = dict(message)
-    shown.pop("name", None)
-    if forked:
-        return shown
-    if one.name == "claude-code":
-        shown.pop("reasoning", None)
-    if one.name != "codex" and shown["role"] == "system":
-        shown |= {"role": "user", "meta": True}
-    if "tool_calls" in shown and one.name != "codex":
-        shown["tool_calls"] = [_call(call) for call in shown["tool_calls"]]
-    return shown
-
-
-def _call(call: Message) -> Any:
-    written = call["function"]["arguments"]
-    try:
-        value = json.loads(written)
-    except ValueError:
-        value = None
-    value = value if isinstance(value, dict) else {"input": written}
-    return call["id"], call["function"]["name"], value
+        found += [entry.summary] if isinstance(entry, CompactionEntry) else normal_messages(entry.message)
+    if source is not one:
+        found = LOSSES[one.name](found)
+    for message in found:
+        if isinstance(message, dict):
+            message.pop("name", None)
+    return [one for one in found if isinstance(one, str) or one.keys() - {"role", "model", "meta"}]

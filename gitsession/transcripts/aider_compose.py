@@ -1,0 +1,86 @@
+"""A chat history that aider can go on with: a file of its own, which `--chat-history-file` names.
+
+Known from the agent's source (`utils.py`, `io.py`). aider restores what stands behind `#### ` as prompts, and what
+stands behind nothing as answers; it then asks a model to summarise what is too long. Calls of tools, their results and
+context that no person typed become notices of one line each, which aider shows in the file and does not restore.
+
+A line of an answer that aider would take for a mark of its own gets a blank before it. A fork has what its origin has.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from gitsession.model import Message
+from gitsession.transcripts import records
+from gitsession.transcripts.base import Composed, Draft
+from gitsession.transcripts.composing import (
+    first_time,
+    is_context,
+    is_plain,
+    marked_words,
+    own_id,
+    said,
+)
+from gitsession.transcripts.fields import items, mapping, one_line, text
+
+_MARK = re.compile("^(?=# |####|> )", re.MULTILINE)
+_LONGEST_NOTICE = 200
+
+
+def compose(draft: Draft) -> Composed:
+    """Returns a session as a chat history that aider can restore."""
+    path = PurePath("sessions", f"{own_id(draft)}.md")
+    rewritten = draft.whole and not is_plain(draft.meta.id)
+    return Composed(_lines(draft), path, _resume, rewritten=rewritten)
+
+
+def _resume(path: PurePath) -> tuple[str, ...]:
+    return ("aider", "--restore-chat-history", "--chat-history-file", str(path))
+
+
+def _lines(draft: Draft) -> Iterator[bytes]:
+    last = b""
+    for piece in records.join(draft.records):
+        last = piece
+        yield piece
+    if last and not last.endswith(b"\n"):
+        yield b"\n"
+    if not draft.records:
+        yield _written(f"\n# aider chat started at {first_time(draft)[:19].replace('T', ' ')}\n\n")
+    model = ""
+    for one in said(draft):
+        if one.compaction is not None:
+            yield _prompt(f"[Conversation summary]\n{one.compaction.summary}")
+            continue
+        spoke = text(one.message, "model")
+        if spoke and spoke != model:
+            model = spoke
+            yield _notice(f"Model: {model}")
+        yield from _message(one.message)
+
+
+def _message(message: Message) -> Iterator[bytes]:
+    words = marked_words(message)
+    if message["role"] == "tool" or is_context(message):
+        yield _notice(words)
+    elif message["role"] == "user":
+        yield _prompt(words)
+    else:
+        if words.strip():
+            yield _written("\n" + _MARK.sub(" ", words.strip()) + "\n\n")
+        for call in items(message, "tool_calls"):
+            function = mapping(call, "function")
+            yield _notice(f"{text(function, 'name')} {text(function, 'arguments')}")
+
+
+def _prompt(words: str) -> bytes:
+    return _written("\n#### " + "  \n#### ".join(words.splitlines() or ["<blank>"]) + "  \n")
+
+
+def _notice(words: str) -> bytes:
+    return _written(f"> {one_line(words, _LONGEST_NOTICE)}  \n")
+
+
+def _written(words: str) -> bytes:
+    return words.encode("utf-8", "replace")
