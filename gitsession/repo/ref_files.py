@@ -92,6 +92,9 @@ def _config_faults(path: Path) -> Iterator[Fault]:
         if value is None or value.lower() not in ("true", "false", "yes", "no", "on", "off", "0", "1", "always"):
             advice = f"run `git -C {path} config {name} true`"
             yield Fault(None, f"the configuration lacks {name}, which every new store has", advice)
+    if _setting(text, "core.fsync") != "all":
+        problem = "the configuration lacks core.fsync: what git itself writes here may be lost in a power cut"
+        yield Fault(None, problem, f"run `git -C {path} config core.fsync all`", damage=False)
     if _MARK.search(text) is None or not re.search(r"^\s*format\s*=", text, re.MULTILINE):
         yield Fault(
             None, "the configuration lacks gitsession.format", f"run `git -C {path} config gitsession.format 1`"
