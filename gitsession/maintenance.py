@@ -88,6 +88,8 @@ def maintain(store: Store, *, progress: Callable[[str], None] | None = None) -> 
             git("multi-pack-index", "write")
             git("multi-pack-index", "repack", f"--batch-size={size}")
             git("multi-pack-index", "expire")
+        else:
+            upkeep.remove_pack_index()  # for one pack it only takes space
         if packs:
             git("commit-graph", "write", "--reachable", "--split")
         after = upkeep.size()

@@ -81,6 +81,7 @@ def test_what_an_import_packed_in_haste_is_packed_once_more(store: Store, tmp_pa
 
     assert {*written}.isdisjoint(packs(store))
     assert len(packs(store)) == 1
+    assert not (store.path / "objects" / "pack" / "multi-pack-index").exists()
     assert done.bytes_after < done.bytes_before * 0.9
     assert kept == everything(store)
     assert store.repository.objects.read(loose.oid, "blob") == loose.content

@@ -121,6 +121,11 @@ class Upkeep:
                     found.append(entry.stat().st_size)
         return sorted(found)
 
+    def remove_pack_index(self) -> None:
+        """Removes git's index of several packs, which says nothing that the one of each does not; as `git repack`."""
+        with contextlib.suppress(OSError):
+            (self._path / "objects" / "pack" / "multi-pack-index").unlink()
+
     def hasty_packs(self) -> list[str]:
         """Returns the names of the packs that an import wrote: in haste, so that git can make them smaller.
 
