@@ -8,7 +8,8 @@ import errno
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -132,18 +133,24 @@ class Refs:
         for name, value in sorted((packed | found).items()):
             yield name, value if is_ref_name(name) else Corrupt(f"git does not allow a ref of the name {name!a:.120}")
 
-    def beginning(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
-        """Yields the refs whose names begin with a prefix that ends within a name; as `below`."""
-        directory = prefix[: prefix.rindex("/") + 1]
-        for name in self._names(directory):
-            if name.startswith(prefix):
-                try:
-                    value = self.find(name)
-                except Corrupt as error:
-                    yield name, error
-                else:
-                    if value is not None:
-                        yield name, value
+    def beginning(self, prefix: str, names: Sequence[str]) -> Iterator[tuple[str, str | Corrupt]]:
+        """Yields the refs whose names begin with a prefix that ends within a name; as `below`.
+
+        Args:
+            prefix: The prefix.
+            names: The names that there are, as `names` returned them: to list them takes time where there are many.
+        """
+        for place in range(bisect_left(names, prefix), len(names)):
+            name = names[place]
+            if not name.startswith(prefix):
+                break
+            try:
+                value = self.find(name)
+            except Corrupt as error:
+                yield name, error
+            else:
+                if value is not None:
+                    yield name, value
 
     def compare_and_swap(self, name: str, expected: str | None, new: str, *, reason: str) -> None:
         """Moves a ref from one value to another, or creates it where `expected` is None.
@@ -253,8 +260,12 @@ class Refs:
         lines = (line.split(b" ", 2) for line in content.split(b"\n") if _OID.match(line))
         return [(parts[0].decode(), parts[1].decode()) for parts in lines if len(parts) == 3 and _OID.match(parts[1])]
 
-    def _names(self, directory: str) -> list[str]:
-        """Returns the names of the refs in one directory, loose first and then packed."""
+    def names(self, directory: str) -> list[str]:
+        """Returns the names of the refs below a prefix ending in "/", sorted.
+
+        Raises:
+            Unavailable: The disk could not be read.
+        """
         with translated("list the refs"):
             names = set(self._loose_names(directory))
             return sorted(names.union(name for name in self._read_packed() if name.startswith(directory)))
