@@ -95,13 +95,12 @@ class Objects:
         Raises:
             Unavailable: The disk could not be read.
         """
-        with translated(f"look for the object {oid}"):
-            if self._packed().holds(oid):
-                return True
-            try:
-                return os.stat(self._path_of(oid)).st_size > 0  # noqa: PTH116
-            except FileNotFoundError:
-                return False
+        try:
+            return self._packed().holds(oid) or os.stat(self._path_of(oid)).st_size > 0  # noqa: PTH116
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise unavailable(error, f"look for the object {oid}") from error
 
     def beginning(self, prefix: str) -> set[str]:
         """Returns the ids that begin like this, of objects that seem to be there.
