@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gitsession import ImportFailure, SessionError, import_transcripts
+from gitsession import ImportFailure, SessionError, holds_transcripts, import_transcripts
 
 from .options import Settings
 from .output import note
@@ -28,6 +28,9 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
         given = arguments[-1] if arguments else sys.stdin.read() if sys.stdin else ""
         value = json.loads(given)
         paths = [*_named(value, agent)]
+        if not settings.path.exists() and not holds_transcripts(paths):
+            note("gitsession: nothing was imported: there is no transcript yet")
+            return
         for done in import_transcripts(settings.make(), paths, redact=redact):
             if isinstance(done, ImportFailure):
                 note(f"gitsession: {done.error}")

@@ -66,7 +66,7 @@ def columns() -> int | None:
 
 def style(text: str, **how: Any) -> str:
     """Returns the text in a colour or weight (as `click.style`), on a terminal that wants it."""
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not on_terminal()
+    plain = not on_terminal() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if plain else click.style(text, **how)
 
 
@@ -115,9 +115,8 @@ def local_time(timestamp: str) -> str:
     Nothing is returned for the first second of 1970, which stands for a time that nobody knows.
     """
     try:
-        if datetime.fromisoformat(timestamp).timestamp() == 0:
-            return ""
-        return datetime.fromisoformat(timestamp).astimezone().strftime("%Y-%m-%d %H:%M")
+        moment = datetime.fromisoformat(timestamp)
+        return "" if moment.timestamp() == 0 else moment.astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):
         return one_line(timestamp)
 

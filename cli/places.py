@@ -54,6 +54,12 @@ def places(environment: Mapping[str, str] = os.environ, home: Path | None = None
                 yield Place(found, path, declared)
 
 
+def watched_paths(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> list[Path]:
+    """Returns the paths that change when a transcript grows: all places, and where the pieces of bundles lie."""
+    pieces = [expanded(declared, environment, home) for found in FORMATS.values() for declared in found.pieces]
+    return [*dict.fromkeys([*(place.path for place in places(environment, home)), *pieces])]
+
+
 def expanded(declared: str, environment: Mapping[str, str], home: Path | None = None) -> Path:
     """Returns the path of a declared place; a variable that is empty is as if it were not set, as in a shell.
 

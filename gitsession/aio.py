@@ -21,6 +21,7 @@ from typing import TypeVar
 from gitsession.errors import SessionError
 from gitsession.listing import BrokenSession, SessionInfo
 from gitsession.model import Messages, Session, SessionCommit, SessionEntry, SessionMeta
+from gitsession.repo.forking import renew_when_forked
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.sides import OtherSide
@@ -40,6 +41,11 @@ class _Threads:
     """The worker threads of one store."""
 
     def __init__(self) -> None:
+        self.renew()
+        renew_when_forked(self)
+
+    def renew(self) -> None:
+        """Begins anew without a thread, in a forked process, which has none of its parent's."""
         self._pool = ThreadPoolExecutor(_THREADS, "gitsession")
 
     async def run(self, call: Callable[[], _T]) -> _T:
@@ -135,6 +141,9 @@ class AsyncStore:
         self.path = store.path
         self._store = store
         self._threads = _Threads()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return AsyncStore, (self._store,)
 
     @classmethod
     async def init(cls, path: str | os.PathLike[str], *, durable: bool = True, wait: float = 30.0) -> "AsyncStore":

@@ -19,7 +19,7 @@ class _Branch:
     """A branch of the session, and how much of it the file has repeated so far."""
 
     state: State
-    deltas: list[Delta]
+    deltas: Iterator[Delta]  # those that were not compared yet
     matched: int = 0
 
 
@@ -73,7 +73,7 @@ class Branches:
 
     def _add(self, state: State) -> None:
         self._taken.add(state.session_id)
-        self._branches.append(_Branch(state, list(deltas_of(self.reader.objects, state.tree))))
+        self._branches.append(_Branch(state, deltas_of(self.reader.objects, state.tree)))
 
     @property
     def redacted(self) -> bool:
@@ -84,7 +84,7 @@ class Branches:
         """Tells whether record `number` of the file is stored: whether a branch that repeated it so far goes on so."""
         taken = False
         for branch in self._branches:
-            if branch.matched == number < len(branch.deltas) and branch.deltas[number][1:] == (encoded_id, blob):
+            if branch.matched == number < branch.state.tree.count and next(branch.deltas)[1:] == (encoded_id, blob):
                 branch.matched += 1
                 taken = True
         # Without a branch of its own the session is made anew, whatever lines of it are still there.
@@ -92,7 +92,8 @@ class Branches:
 
     def held(self) -> Iterator[tuple[State, list[Delta]]]:
         """Yields the branches, the session's own first, and what each holds."""
-        return ((branch.state, branch.deltas) for branch in self._branches)
+        objects = self.reader.objects
+        return ((branch.state, [*deltas_of(objects, branch.state.tree)]) for branch in self._branches)
 
     def stored(self, number: int) -> State | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""
@@ -106,7 +107,7 @@ class Branches:
             record_id: Its id, by which a derived branch is named.
         """
         same = [branch for branch in self._branches if branch.matched == number]
-        longer = any(len(branch.deltas) > number for branch in same)
+        longer = any(branch.state.tree.count > number for branch in same)
         if self.session_id not in self._taken:
             return Base(self.session_id, None, None)
         if number and same and not longer:

@@ -8,7 +8,7 @@ from gitsession.jsonl import encode_header
 from gitsession.layout import branch_of, encode_commit_id, tag_of
 from gitsession.model import SessionMeta
 from gitsession.reading import State
-from gitsession.repo.codec import Commit, GitObject, Person, encode_commit, git_object
+from gitsession.repo.codec import Commit, GitObject, Person, encode_commit, git_object, object_id
 from gitsession.summary import author, commit_message, git_time, header_message
 from gitsession.tree import SessionTree
 from gitsession.view import View
@@ -24,12 +24,14 @@ class NewDelta(NamedTuple):
         content: The lines, each with its end.
         views: What it says, for the commit's text; asked for only when it is written.
         timestamp: When it was said, RFC 3339; None where that is not known.
+        blob: The id of its blob, where that is known.
     """
 
     commit_id: str
     content: bytes
     views: Callable[[], Sequence[View]]
     timestamp: str | None = None
+    blob: str | None = None
 
 
 class Built(NamedTuple):
@@ -57,7 +59,7 @@ def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subje
     """
     objects: list[GitObject] = []
     tree = SessionTree("", tag_of(meta.id), "") if old is None else old.tree
-    if old is None or meta != old.meta:
+    if old is None or (meta is not old.meta and meta != old.meta):
         header = git_object("blob", encode_header(meta, tree.tag))
         objects.append(header)
         tree = tree._replace(header=header.oid)
@@ -68,7 +70,7 @@ def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subje
         speaker, time = _META, before
     else:
         encoded_id = encode_commit_id(delta.commit_id)
-        blob = git_object("blob", delta.content)
+        blob = GitObject(delta.blob or object_id("blob", delta.content), "blob", delta.content)
         objects.append(blob)
         views = delta.views()
         message = commit_message(views, commit_id=encoded_id, delta=tree.count, session=_trailer(meta))

@@ -37,6 +37,28 @@ def split_lines(content: bytes, commit_id: str) -> list[bytes]:
     return content[:-1].split(b"\n")
 
 
+def entry_id(line: bytes, commit_id: str, place: int) -> str:
+    """Returns the id of an entry: its own, or the one that its commit and its place in the delta make.
+
+    Raises:
+        Corrupt: The line cannot be read.
+    """
+    if line.startswith(RECORD_PREFIX):
+        record_id = decode_record(line)[1].id
+        return commit_id if record_id is None else record_id
+    return decode_entry(line, default_id=f"{commit_id}/{place}", default_timestamp=str).id
+
+
+def holds_entry(content: bytes, commit_id: str, wanted: str) -> bool:
+    """Tells whether a delta holds an entry of an id.
+
+    Raises:
+        Corrupt: A line cannot be read.
+    """
+    lines = split_lines(content, commit_id)
+    return wanted in (entry_id(line, commit_id, place) for place, line in enumerate(lines))
+
+
 def message_lines(deltas: Iterable[StoredDelta]) -> list[bytes]:
     """Returns the messages of a log as the lines of message entries, for `Messages.from_lines`.
 

@@ -39,14 +39,16 @@ class DirectoryCache:
         self._cache = Cache(path)
 
     def takes(self, content: bytes) -> bool:
-        """Tells whether a delta is small enough to be kept."""
-        return len(content) <= _SMALL_BYTES
+        """Tells whether a delta is small enough to be kept, and its last line has an end: they are put together."""
+        return len(content) <= _SMALL_BYTES and content.endswith(b"\n")
 
     def find(self, oid: str) -> KeptDirectory | None:
         """Returns the deltas of a directory; None where they are not kept."""
         derived = self._cache.find(oid)
         return None if derived is None or len(derived) < _LENGTHS.size else KeptDirectory(derived)
 
-    def put(self, oid: str, contents: Sequence[bytes]) -> None:
-        """Keeps the deltas of a full directory."""
-        self._cache.put(oid, _LENGTHS.pack(*map(len, contents)) + b"".join(contents))
+    def put(self, oid: str, contents: Sequence[bytes]) -> KeptDirectory:
+        """Keeps the deltas of a full directory, and returns them."""
+        derived = _LENGTHS.pack(*map(len, contents)) + b"".join(contents)
+        self._cache.put(oid, derived)
+        return KeptDirectory(derived)

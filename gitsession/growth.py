@@ -1,18 +1,17 @@
 """How one transcript grows its session: what is stored is found again, what is new becomes commits, in memory."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
 from gitsession.branching import REDACTED, Base, Branches
-from gitsession.building import NewDelta, build
+from gitsession.building import Built, NewDelta, build
 from gitsession.errors import RevisionNotFound
 from gitsession.jsonl import meta_of
 from gitsession.layout import branch_of, encode_commit_id, imported_id
 from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
-from gitsession.repo.codec import GitObject, git_object, object_id
+from gitsession.repo.codec import GitObject, object_id
 from gitsession.repo.repository import Move
 from gitsession.results import FoundSecret, ImportResult, Problem
 from gitsession.revisions import resolve
@@ -23,8 +22,10 @@ from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.stored import encode_record
 
-# The objects of a commit, each with an earlier one that begins alike.
-Objects = Iterator[tuple[GitObject, GitObject | None]]
+_NO_OID = bytes(20)
+
+# The objects of a commit, each with an earlier one that is alike.
+Objects = list[tuple[GitObject, GitObject | None]]
 
 
 def header_of(found: Format, path: PurePath, first: Record) -> dict[str, Any]:
@@ -63,10 +64,11 @@ class Growth:
         self._redacts = redact or self._branches.redacted
         if self._redacts:
             meta = {**header_of(found, path, without_secrets(first)[0]), REDACTED: VERSION}
-        self._header = dict(meta)
+        self._header: Mapping[str, Any] = meta
+        self._meta = meta_of(meta)
         self._ids = RecordIds()
         self._records: list[Record] = []
-        self._oids: list[str | None] = []
+        self._oids = bytearray()  # of the new commits, _NO_OID for the others
         self._base: Base | None = None
         self._plan: Plan | None = None
         self._state: State | None = None
@@ -95,40 +97,41 @@ class Growth:
         self._plan = plan(self._branches, self._format.name, self._format.growth(records[0]), records)
 
     def add(self, record: Record) -> Objects:
-        """Takes the next record, and yields the objects of its commit if it is new."""
+        """Takes the next record, and returns the objects of its commit if it is new."""
         number = len(self._records)
         planned = None if self._plan is None else self._plan.places[number]
         commit_id = self._ids.take(number, record) if planned is None else planned.commit_id
         content = encode_record(self._format.name, commit_id, record) + b"\n"
         blob = object_id("blob", content)
-        self._header = _with_ids(self._format.learn(self._header, record))
-        self._records.append(replace(self._format.outline(record), id=commit_id))
+        learned = self._format.learn(self._header, record)
+        if learned is not self._header:
+            self._header = _with_ids(learned)
+            self._meta = meta_of(self._header)
+        self._records.append(self._format.outline(record)._replace(id=commit_id, timestamp=None))
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
         if planned is not None and planned.delta is not None:
-            self._oids.append(None)
-            return
+            self._oids += _NO_OID
+            return []
         if self._base is None and self._plan is not None:
             self._base = self._plan.base
             self._state, self._expected = self._base.state, self._base.expected
         elif self._base is None:
             if stored:
-                self._oids.append(None)
-                return
+                self._oids += _NO_OID
+                return []
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
         secrets = self._taken_out[number] if self._redacts else find_secrets(record.raw)
         self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
-        delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp)
-        built = build(old, delta, meta_of(self._header), now=None)
+        delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp, blob)
+        built = build(old, delta, self._meta, now=None)
         self._state = built.state
-        self._oids.append(built.state.oid)
+        self._oids += bytes.fromhex(built.state.oid)
         self._new += 1
-        bases = _bases(old)
-        for made in built.objects:
-            yield made, bases.pop(0) if made.kind == "tree" and bases else None
+        return with_bases(built, old)
 
     def moves(self) -> dict[str, Move]:
         """Returns the move of the branch to the last commit; after it, the growth goes on from there."""
@@ -194,28 +197,22 @@ class Growth:
 
     def _oid(self, place: int) -> str | None:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
-        if self._oids[place] is None:
-            # What was stored before is found where it was: the branch that goes on from there need not exist yet.
-            base = None if self._base is None else self._base.state
-            number = place if self._plan is None else self._plan.places[place].delta
-            try:
-                stored = resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}")
-            except RevisionNotFound:
-                return None
-            self._oids[place] = stored.oid
-        return self._oids[place]
+        known = self._oids[place * len(_NO_OID) : (place + 1) * len(_NO_OID)]
+        if known != _NO_OID:
+            return known.hex()
+        # What was stored before is found where it was: the branch that goes on from there need not exist yet.
+        base = None if self._base is None else self._base.state
+        number = place if self._plan is None else self._plan.places[place].delta
+        try:
+            return resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}").oid
+        except RevisionNotFound:
+            return None
 
 
-def _bases(old: State | None) -> list[GitObject]:
-    """Returns the trees that the next commit's begin like: bottom, middle, root."""
-    if old is None or not old.tree.bottom:
-        return []
-    tree = old.tree
-    return [
-        GitObject(tree.bottom_oid, "tree", tree.bottom),
-        git_object("tree", tree.middle),
-        GitObject(tree.oid, "tree", tree.root),
-    ]
+def with_bases(built: Built, old: State | None) -> Objects:
+    """Returns the objects of a commit, each tree with the one of the commit before that it has grown from."""
+    bases = [] if old is None else old.tree.last_trees
+    return [(made, bases.pop(0) if made.kind == "tree" and bases else None) for made in built.objects]
 
 
 def without_secrets(record: Record) -> tuple[Record, list[Secret]]:
@@ -224,4 +221,4 @@ def without_secrets(record: Record) -> tuple[Record, list[Secret]]:
     if not secrets:
         return record, secrets
     raw = redacted(record.raw, secrets)
-    return replace(record, raw=raw, value=None if record.value is None else records.parse(raw)[0]), secrets
+    return record._replace(raw=raw, value=None if record.value is None else records.parse(raw)[0]), secrets

@@ -2,23 +2,24 @@
 
 A tree names its content by hashes. So where the parent's tree with the child's last delta added has the child's
 object ids, nothing else can have changed, and one step costs the last directory of each level, however long the
-session is. What several branches share is looked at once.
+session is; within a directory those two differ by one item, and are compared as bytes. What several branches share is
+looked at once.
 """
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
-from gitsession.conversation import split_lines
+from gitsession.conversation import entry_id, holds_entry, split_lines
 from gitsession.errors import Corrupt, SessionError, UnsupportedFormat
 from gitsession.finding import Finding
-from gitsession.jsonl import MAX_HEADER_BYTES, decode_entry, decode_header
+from gitsession.jsonl import MAX_HEADER_BYTES, decode_header
 from gitsession.layout import decode_commit_id
 from gitsession.reading import Reader
 from gitsession.repo.codec import Commit
-from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
-from gitsession.transcripts.stored import decode_record
-from gitsession.tree import Delta, SessionTree, deltas_of, read_header_blob, read_tree
+from gitsession.summary import named_delta
+from gitsession.tree import Delta, SessionTree, deltas_of, read_header_blob, read_parent_tree, read_tree
 
 # The commits of another program that are looked at for one of ours below them.
 _MOST_FOREIGN = 1000
@@ -38,11 +39,12 @@ class _ForeignError(Corrupt):
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One commit of a history, as far as it can be read."""
+    """One commit of a history, as far as it can be read; `precedes` tells that the next adds one delta, and no more."""
 
     oid: str
     commit: Commit
     tree: SessionTree | None
+    precedes: bool = False
 
     def last_delta(self) -> Delta | None:
         """Returns the last delta of the tree."""
@@ -124,7 +126,7 @@ class Histories:
                 yield _damaged(session_id, oid, error)
                 return
             try:
-                step = _Step(oid, commit, self._tree(session_id, commit))
+                step = self._step(session_id, oid, commit, child)
             except _ForeignError as error:
                 foreign += 1
                 if child is None:
@@ -151,7 +153,8 @@ class Histories:
         if child is not None:
             yield from self._check_first(session_id, child, ids)
 
-    def _tree(self, session_id: str, commit: Commit) -> SessionTree:
+    def _step(self, session_id: str, oid: str, commit: Commit, child: _Step | None) -> _Step:
+        """Reads a commit's tree; where the next one has a delta more, what else they have in common is read there."""
         root = self._objects.read(commit.tree, "tree")
         if b" session.json\0" not in root:
             raise _ForeignError(f"its commits are not gitsession's: the tree {commit.tree} has no session.json")
@@ -159,7 +162,12 @@ class Histories:
         if self._headers[0] != header:
             content = self._objects.read(header, "blob", limit=MAX_HEADER_BYTES)
             self._headers = (header, decode_header(content, where=f"the session {session_id!a:.80}")[1])
-        return read_tree(self._objects, commit.tree, self._headers[1], header, root)
+        tag = self._headers[1]
+        if child is not None and child.tree is not None and child.tree.tag == tag:
+            tree = read_parent_tree(self._objects, commit.tree, child.tree, root)
+            if tree is not None:
+                return _Step(oid, commit, tree, precedes=True)
+        return _Step(oid, commit, read_tree(self._objects, commit.tree, tag, header, root))
 
     def _joined(self, session_id: str, oid: str, child: _Step | None, ids: list[Delta]) -> Iterator[Finding]:
         """Checks the step from a commit of another session's history, which was looked at before."""
@@ -168,8 +176,8 @@ class Histories:
             problem = f"its history from this commit on is damaged, as told for the session {other!a:.120}"
             yield Finding(session_id, oid, None, problem, REPAIR)
         elif child is not None:
-            commit = self._reader.commit(oid)
-            yield from self._check_step(session_id, _Step(oid, commit, self._tree(session_id, commit)), child, ids)
+            step = self._step(session_id, oid, self._reader.commit(oid), child)
+            yield from self._check_step(session_id, step, child, ids)
 
     def _check_ids(self, session_id: str, oid: str, tree: SessionTree, ids: list[Delta]) -> Iterator[Finding]:
         """Checks that the numbers are contiguous and the commit ids unique, and collects them."""
@@ -182,23 +190,44 @@ class Histories:
                 if first != delta.number:
                     problem = f"the deltas {first} and {delta.number} have the same commit id {delta.encoded_id!a:.120}"
                     yield Finding(session_id, None, delta.blob, problem, _FOREIGN)
+            yield from self._check_places(session_id, ids, seen)
         except SessionError as error:
             # Told with the commit that the walk finds it in; what it makes unreadable here is the present state.
             self._tainted[bytes.fromhex(oid)] = session_id
             if not isinstance(error, Corrupt) or error.oid is None:
                 yield _damaged(session_id, oid, error)
 
+    def _check_places(self, session_id: str, ids: list[Delta], numbers: dict[str, int]) -> Iterator[Finding]:
+        """Checks that no entry has the id that a message of another commit gets by its place."""
+        for delta in ids:
+            owner, _, place = delta.encoded_id.rpartition("%2F")
+            other = numbers.get(owner)
+            if other is None or not place.isdigit():
+                continue
+            with suppress(SessionError):  # told with the delta that is damaged
+                found_id = decode_commit_id(delta.encoded_id)
+                if self._holds(delta, found_id) and self._holds(ids[other], found_id):
+                    problem = f"the deltas {other} and {delta.number} hold entries of the same id {found_id!a:.120}"
+                    yield Finding(session_id, None, delta.blob, problem, _FOREIGN)
+
+    def _holds(self, delta: Delta, wanted: str) -> bool:
+        return holds_entry(self._objects.read(delta.blob, "blob"), decode_commit_id(delta.encoded_id), wanted)
+
     def _check_step(self, session_id: str, parent: _Step, child: _Step, ids: list[Delta]) -> Iterator[Finding]:
         """Checks what a commit changes, and the delta that it adds."""
         if parent.tree is None or child.tree is None:
             return
-        if parent.tree.top == child.tree.top:
-            return
         delta = child.last_delta()
+        if parent.tree.top == child.tree.top:
+            named = named_delta(child.commit.message)
+            if named is not None and (delta is None or named != (delta.number, delta.encoded_id)):
+                problem = f"the commit's text names a delta that it does not add: {named[0]}, {named[1]!a:.120}"
+                yield Finding(session_id, child.oid, child.oid, problem, _FOREIGN)
+            return
         if delta is None or child.tree.count != parent.tree.count + 1:
             problem = f"the commit goes from {parent.tree.count} deltas to {child.tree.count}; one may add one"
             yield Finding(session_id, child.oid, child.oid, problem, _FOREIGN)
-        elif parent.tree.with_delta(delta.encoded_id, delta.blob)[0].top != child.tree.top:
+        elif not parent.precedes and parent.tree.with_delta(delta.encoded_id, delta.blob)[0].top != child.tree.top:
             problem = "the commit changes what was stored before it, beside adding a delta"
             yield Finding(session_id, child.oid, child.oid, problem, _FOREIGN)
         if delta is not None:
@@ -237,30 +266,23 @@ class Histories:
             commit_id = decode_commit_id(delta.encoded_id)
             lines = split_lines(content, commit_id)
             for place, line in enumerate(lines):
-                entry_id = _entry_id(line, commit_id, place)
-                if entry_id not in (commit_id, f"{commit_id}/{place}") or (entry_id == commit_id and len(lines) > 1):
-                    yield from self._check_entry_id(session_id, step, delta, entry_id, ids)
+                found_id = entry_id(line, commit_id, place)
+                if found_id not in (commit_id, f"{commit_id}/{place}") or (found_id == commit_id and len(lines) > 1):
+                    yield from self._check_entry_id(session_id, step, delta, found_id, ids)
         except SessionError as error:
             problem = f"delta {delta.number} is damaged: {error}"
             yield Finding(session_id, step.oid, getattr(error, "oid", None) or delta.blob, problem, REPAIR)
 
     def _check_entry_id(
-        self, session_id: str, step: _Step, delta: Delta, entry_id: str, ids: list[Delta]
+        self, session_id: str, step: _Step, delta: Delta, found_id: str, ids: list[Delta]
     ) -> Iterator[Finding]:
         """Checks an entry id of another program's, which is not that of its commit, against those of the session."""
-        other = self._entry_ids.setdefault(entry_id, (delta.number, delta.blob))
+        other = self._entry_ids.setdefault(found_id, (delta.number, delta.blob))
         number = other[0]
         same_session = number < len(ids) and ids[number].blob == other[1]
         if other != (delta.number, delta.blob) and same_session:
-            problem = f"the deltas {delta.number} and {number} hold entries of the same id {entry_id!a:.120}"
+            problem = f"the deltas {delta.number} and {number} hold entries of the same id {found_id!a:.120}"
             yield Finding(session_id, step.oid, delta.blob, problem, _FOREIGN)
-
-
-def _entry_id(line: bytes, commit_id: str, place: int) -> str:
-    if line.startswith(RECORD_PREFIX):
-        record_id = decode_record(line)[1].id
-        return commit_id if record_id is None else record_id
-    return decode_entry(line, default_id=f"{commit_id}/{place}", default_timestamp=str).id
 
 
 def _damaged(session_id: str, oid: str, error: SessionError) -> Finding:

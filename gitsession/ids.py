@@ -1,10 +1,8 @@
 """The index of a session's commit ids, kept in memory between commits, so that none is looked for by a scan."""
 
-from itertools import islice
-
 from gitsession.repo.cache import Cache
 from gitsession.repo.objects import Objects
-from gitsession.tree import DIRECTORY_SIZE, SessionTree, bottom_directories, deltas_of, top_directories
+from gitsession.tree import DIRECTORY_SIZE, SessionTree, bottom_directories, ids_of, top_directories
 
 # How many deltas one directory of the root tree holds.
 _TOP_SIZE = DIRECTORY_SIZE * DIRECTORY_SIZE
@@ -62,13 +60,14 @@ class IdIndex:
         kept = self._cache.find(top) if full else None
         fresh = [] if kept is None else kept.decode("ascii", "replace").split("\n")
         if len(fresh) != _TOP_SIZE:
-            deltas = deltas_of(objects, tree, start)
-            fresh = [delta.encoded_id for delta in islice(deltas, _TOP_SIZE - start % _TOP_SIZE)]
+            fresh = ids_of(objects, tree, start, min(start - start % _TOP_SIZE + _TOP_SIZE, tree.count))
             if full:
-                self._cache.put(top, "\n".join(fresh).encode("ascii"))
-        for number, encoded_id in enumerate(fresh, start):
-            self._numbers.setdefault(encoded_id, number)
+                self._keep(top, fresh)
         self._ids += fresh
+        wanted = len(self._numbers) + len(fresh)
+        self._numbers.update(zip(fresh, range(start, len(self._ids)), strict=True))
+        if len(self._numbers) != wanted:  # of an id that a damaged session holds twice, the first counts
+            self._numbers = {self._ids[number]: number for number in reversed(range(len(self._ids)))}
 
     def grow(self, old: SessionTree | None, new: SessionTree) -> None:
         """Takes over the delta that `new` has more than `old`, the tree that the index is at; None for no tree yet."""
@@ -80,3 +79,9 @@ class IdIndex:
         del self._bottoms[number // 100 :]
         self._bottoms.append(new.bottom_oid)
         self._tree_oid = new.oid
+        if new.count % _TOP_SIZE == 0:
+            self._keep(top_directories(new)[-1], self._ids[-_TOP_SIZE:])
+
+    def _keep(self, top: str, ids: list[str]) -> None:
+        """Keeps the ids of a full directory of the root tree for other processes."""
+        self._cache.put(top, "\n".join(ids).encode("ascii"))

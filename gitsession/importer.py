@@ -198,7 +198,8 @@ class _Import:
                 head = stream.read(HEAD_BYTES)
                 found = source.chosen or recognise(head, plain_name(source.path).name)
                 if found is None:
-                    raise UnknownTranscript(str(source.path), _looks_like(head))
+                    yield from self._take_owner(source, head)
+                    return
                 self.taken += 1
                 stream.seek(0)
                 bundled = found.bundle(source.path, listing)
@@ -216,6 +217,15 @@ class _Import:
             yield ImportFailure(source.path, error)
         if self._is_full():
             yield from self.flush()
+
+    def _take_owner(self, source: _Source, head: bytes) -> Iterator[ImportResult | ImportFailure]:
+        """Takes the transcript that a file belongs to which is none by itself."""
+        owners = (one.owner(source.path, listing) for one in FORMATS.values())
+        owner = next((Path(one) for one in owners if one is not None), None)
+        if owner is None or owner == source.path:
+            raise UnknownTranscript(str(source.path), _looks_like(head))
+        if owner not in self.belonging:
+            yield from self.take(replace(source, path=owner))
 
     def flush(self) -> Iterator[ImportResult | ImportFailure]:
         """Stores what was built, moves the branches, and yields the results of the files that are complete.
@@ -285,8 +295,8 @@ class _Import:
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
         header = header_of(found, plain_name(source.path), first)
-        own = branch_of(str(header["id"]))
-        if any(branch == own or branch.startswith(derived_prefixes(str(header["id"]))) for branch in self._moves):
+        derived = derived_prefixes(str(header["id"]))
+        if branch_of(str(header["id"])) in self._moves or any(branch.startswith(derived) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
         growth = Growth(self._store.reader, found, plain_name(source.path), first, redact=self._redact)
@@ -301,17 +311,16 @@ class _Import:
             if record.unfinished:
                 growth.unfinished = True
                 break
-            for made, base in growth.add(record):
-                self._batch.add(made, base)
+            self._batch.add(growth.add(record))
             if self._is_full():
                 self._moves |= growth.moves()
                 yield from self.flush()
                 if growth.branch in self._failed:
                     yield from self._again(source, growth.branch, self._failed[growth.branch])
                     return
-            if stream.tell() != told:
-                self._progress(stream.tell() - told)
-                told = stream.tell()
+            if (place := stream.tell()) != told:
+                self._progress(place - told)
+                told = place
         self._moves |= growth.moves()
         lines = list(growth.abandoned())
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}

@@ -24,6 +24,9 @@ MAX_LEVELS = 200
 # What is made of stored values to be shown, and not stored, may lie some levels deeper than they.
 SHOWN_LEVELS = 2 * MAX_LEVELS
 
+# A string of these is its own JSON text: most ids, times and names.
+_PLAIN = re.compile("[A-Za-z0-9 ._:+-]*")
+
 # From this size on, a text is not read back to see whether it comes back equal.
 _LARGE_TEXT = 1024 * 1024
 
@@ -90,6 +93,8 @@ def encode(value: Any, what: str = "the message", *, levels: int = MAX_LEVELS) -
         InvalidCommit: The value is no JSON, exceeds a limit, or would not come back equal; names where the fault
             stands.
     """
+    if isinstance(value, str) and _PLAIN.fullmatch(value):
+        return b'"%b"' % value.encode()
     try:
         # "backslashreplace" writes a lone surrogate as \udXXX, which is JSON's own escape for it.
         text = _encoder.encode(value).encode("utf-8", "backslashreplace")

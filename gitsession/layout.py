@@ -19,10 +19,10 @@ _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _NO_TEXT = re.compile(r"[\ud800-\udfff]")
 _OBJECT_ID = re.compile(r"[0-9a-fA-F]{40}")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE | re.DOTALL)
-# What stands for itself, as most ids do: a commit id; a session id that is too long for `HEAD` and for a device, and
-# too short for an object id.
+# What stands for itself, as most ids do: a commit id; a session id that is not `HEAD` nor a device, and too short for
+# an object id.
 _PLAIN_COMMIT = re.compile(r"[A-Za-z0-9._-]{1,200}")
-_PLAIN_SESSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{5,38}")
+_PLAIN_SESSION = re.compile(r"(?!(?i:HEAD|con|prn|aux|nul|com[1-9]|lpt[1-9])\Z)[A-Za-z0-9_][A-Za-z0-9_-]{0,38}")
 # The name of a remote: no "@" and no "/", so that what follows the last "@" of `S@remote` is one or is none.
 _REMOTE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 # A dot that git or a file system would misread: the first, the last, one after another, that of a final ".lock".
@@ -52,8 +52,10 @@ def encode_session_id(session_id: str, *, limit: int | None = MAX_NAME_BYTES) ->
         raise InvalidSessionId(session_id, "it must be a string that is not empty")
     if session_id.startswith("refs/"):
         raise InvalidSessionId(session_id, 'ids that begin with "refs/" name branches made with plain git')
-    name = _percent_encode(session_id, InvalidSessionId(session_id, "it holds a lone surrogate, which is no text"))
-    name = _BAD_DOT.sub("%2E", name)
+    try:
+        name = _BAD_DOT.sub("%2E", _percent_encode(session_id))
+    except UnicodeEncodeError:
+        raise InvalidSessionId(session_id, "it holds a lone surrogate, which is no text") from None
     if name[0] == "-" or name == "HEAD" or _OBJECT_ID.fullmatch(name) or _DEVICE.fullmatch(name):
         name = f"%{ord(name[0]):02X}{name[1:]}"
     if limit is not None and len(name) > limit:
@@ -191,7 +193,10 @@ def encode_commit_id(commit_id: str) -> str:
         return commit_id
     if not isinstance(commit_id, str) or not commit_id:
         raise InvalidCommit("the commit id must be a string that is not empty")
-    name = _percent_encode(commit_id, InvalidCommit("the commit id holds a lone surrogate, which is no text"))
+    try:
+        name = _percent_encode(commit_id)
+    except UnicodeEncodeError:
+        raise InvalidCommit("the commit id holds a lone surrogate, which is no text") from None
     if len(name) > MAX_NAME_BYTES:
         raise InvalidCommit(f"the commit id takes {len(name)} bytes as a file name; the limit is {MAX_NAME_BYTES}")
     return name
@@ -210,7 +215,7 @@ def decode_commit_id(encoded: str) -> str:
         decoded = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]), encoded.encode()).decode()
     except UnicodeDecodeError:
         raise fault from None
-    if _percent_encode(decoded, fault) != encoded:
+    if _percent_encode(decoded) != encoded:
         raise fault
     return decoded
 
@@ -230,9 +235,5 @@ def delta_path(number: int, encoded_id: str, tag: str) -> str:
     return "/".join((*directories(number, tag), file_name(number, encoded_id, tag)))
 
 
-def _percent_encode(text: str, otherwise: Exception) -> str:
-    try:
-        encoded = text.encode()
-    except UnicodeEncodeError:
-        raise otherwise from None
-    return _UNSAFE.sub(lambda match: b"%%%02X" % match[0][0], encoded).decode()
+def _percent_encode(text: str) -> str:
+    return _UNSAFE.sub(lambda match: b"%%%02X" % match[0][0], text.encode()).decode()

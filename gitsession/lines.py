@@ -7,6 +7,7 @@ from typing import NamedTuple, overload
 from gitsession.conversation import message_lines
 from gitsession.model import MESSAGE_PREFIX
 from gitsession.reading import Reader, State
+from gitsession.repo.forking import renew_when_forked
 from gitsession.tree import common_count
 
 # The lines of larger deltas are not kept in memory.
@@ -18,6 +19,11 @@ class LoadedLines:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self.renew()
+        renew_when_forked(self)
+
+    def renew(self) -> None:
+        """Forgets the lines, in a forked process: a thread of its parent may just have been adding some."""
         self._guard = threading.Lock()
         self._state: State | None = None
         self._lines: list[bytes | FarLine] = []
@@ -51,8 +57,10 @@ class LoadedLines:
                     return None
                 fresh += filter(None, far)
                 continue
+            if not content.startswith(MESSAGE_PREFIX) or not content.endswith(b"\n"):
+                return None
             lines = content[:-1].split(b"\n")
-            if not content.endswith(b"\n") or not all(line.startswith(MESSAGE_PREFIX) for line in lines):
+            if content.count(b"\n" + MESSAGE_PREFIX) != len(lines) - 1:
                 return None
             fresh += lines
         return fresh

@@ -8,12 +8,14 @@ from dataclasses import dataclass, fields
 from gitsession.errors import SessionError
 from gitsession.layout import HEADS, branch_of
 from gitsession.model import SessionMeta
-from gitsession.reading import Reader, State, named, rfc3339
+from gitsession.reading import Glance, Reader, named, rfc3339
 from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.tip_cache import TipCache
 
 # The fields of a header, but for those that this version does not know.
 _FIELDS = [field.name for field in fields(SessionMeta) if field.name != "extra"]
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 # A longer header is not kept.
 _LONGEST = 16 * 1024
@@ -88,9 +90,9 @@ class Listing:
                 line = known.get(value)
                 info = None if line is None else _unpacked(session_id, value, line)
                 if line is None or info is None:
-                    state = self._reader.state(session_id, value)
-                    info = info_of(state)
-                    line = _packed(info, state.meta)
+                    glance = self._reader.glance(session_id, value)
+                    info = info_of(glance)
+                    line = _packed(info, glance.meta)
                 if line is not None:
                     kept[value] = line
                 found.append(info)
@@ -114,7 +116,7 @@ def _packed(info: SessionInfo, header: SessionMeta) -> bytes | None:
     Nothing is kept of one whose header is long.
     """
     known = [getattr(header, name) for name in _FIELDS]
-    line = json.dumps([info.deltas, info.head, info.updated_at, *known, dict(header.extra)], separators=(",", ":"))
+    line = _encode([info.deltas, info.head, info.updated_at, *known, dict(header.extra)])
     return None if len(line) > _LONGEST else line.encode("ascii")
 
 
@@ -128,11 +130,9 @@ def _unpacked(session_id: str, oid: str, line: bytes) -> SessionInfo | None:
     return _info(session_id, oid, header, deltas, head, updated_at)
 
 
-def info_of(state: State) -> SessionInfo:
+def info_of(found: Glance) -> SessionInfo:
     """Returns what a list shows of a session."""
-    return _info(
-        state.session_id, state.oid, state.meta, state.tree.count, state.head, rfc3339(state.commit.author.time)
-    )
+    return _info(found.session_id, found.oid, found.meta, found.deltas, found.head, rfc3339(found.commit.author.time))
 
 
 def _info(session_id: str, oid: str, header: SessionMeta, count: int, head: str | None, time: str) -> SessionInfo:

@@ -4,9 +4,10 @@ Nothing is ever deleted but what is elsewhere too: no object is pruned, so a com
 nothing. What nobody needs goes with the user's own `git gc`.
 
 - `pack-refs` puts the refs into one file.
-- `repack -d`, without `-a`, packs the loose objects that refs reach, and then removes their files. It walks the
-  history, and so knows the paths by which git finds what is alike; the task `loose-objects` of `git maintenance` does
-  not, and its pack of a store is some three times as large.
+- `repack`, without `-a`, packs the loose objects that refs reach, and `prune-packed` removes their files. (`repack -d`
+  does both, but not where objects are precious: FORMAT.md.) It walks the history, and so knows the paths by which git
+  finds what is alike; the task `loose-objects` of `git maintenance` does not, and its pack of a store is some three
+  times as large.
 - `multi-pack-index` puts the smaller packs together, as the task `incremental-repack` does.
 - `commit-graph write --split` adds the new commits to git's index of them.
 """
@@ -72,7 +73,8 @@ def maintain(store: Store, *, progress: Callable[[str], None] | None = None) -> 
         git = partial(_run, Git(store.path, durable=store.repository.disk.durable), progress or _tell_nobody)
         removed = upkeep.remove_left_over()
         git("pack-refs", "--all", "--prune")
-        git("repack", "-d", "-l", "-q")
+        git("repack", "-l", "-q")
+        git("prune-packed", "-q")
         packs = upkeep.pack_sizes()
         if len(packs) > 1:
             # All but the largest, of which git's own maintenance keeps out as well.

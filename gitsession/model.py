@@ -54,6 +54,10 @@ class Messages(Sequence[Message]):
                 for place, message in enumerate(messages)
             )
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Read as a whole: in another process there is nothing that could read more.
+        return Messages.from_lines, (tuple(self._lines),)
+
     @classmethod
     def from_texts(cls, texts: Iterable[bytes]) -> "Messages":
         """Returns the messages whose JSON texts these are, each kept byte for byte.
@@ -170,7 +174,8 @@ class Session:
     messages: Messages = field(default_factory=Messages)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "messages", Messages(self.messages))
+        if not isinstance(self.messages, Messages):
+            object.__setattr__(self, "messages", Messages(self.messages))
 
 
 @dataclass(frozen=True, slots=True)

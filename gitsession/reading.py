@@ -1,5 +1,8 @@
 """Reading one session: from its name to its branch, from the branch to the commit, the header, the tree, the deltas."""
 
+import re
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -19,19 +22,51 @@ from gitsession.layout import (
     session_id_of,
     tracking_ref,
 )
+from gitsession.milestones import Jump, Milestones
 from gitsession.model import SessionMeta
+from gitsession.repo.cache import Cache
 from gitsession.repo.codec import Commit, decode_commit
+from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.repository import Repository
+from gitsession.summary import named_delta
 from gitsession.tree import (
     DIRECTORY_SIZE,
+    Delta,
     SessionTree,
     bottom_directories,
     deltas_of,
     directory_deltas,
+    header_after,
+    newest_deltas,
     read_header_blob,
     read_tree,
 )
+
+# How many sessions are remembered between calls: their last trees, and where they are written the commit ids.
+REMEMBERED = 256
+
+_PARENT = re.compile(rb"tree [0-9a-f]{40}\nparent ([0-9a-f]{40})\n")
+
+
+class Glance(NamedTuple):
+    """What a list shows of a session at one of its git commits: what the commit and the header say.
+
+    Attributes:
+        session_id: The id that its branch gives it.
+        oid: The git commit.
+        commit: What it says.
+        meta: The header, as the commit's tree has it.
+        deltas: How many there are.
+        head: The id of the last session commit; None if there is none.
+    """
+
+    session_id: str
+    oid: str
+    commit: Commit
+    meta: SessionMeta
+    deltas: int
+    head: str | None
 
 
 class State(NamedTuple):
@@ -56,6 +91,18 @@ class State(NamedTuple):
         """The id of the last session commit; None if there is none."""
         return None if self.tree.last_id is None else decode_commit_id(self.tree.last_id)
 
+    def glance(self) -> Glance:
+        """Returns what a list shows of it."""
+        return Glance(self.session_id, self.oid, self.commit, self.meta, self.tree.count, self.head)
+
+
+class Step(NamedTuple):
+    """One git commit of a session: its id, what it says, and the delta that it adds; None where it adds none."""
+
+    oid: str
+    commit: Commit
+    delta: Delta | None
+
 
 def named(header: SessionMeta, session_id: str) -> SessionMeta:
     """Returns a header under the id of its branch: the branch wins, and the header's own id is the parent."""
@@ -65,12 +112,28 @@ def named(header: SessionMeta, session_id: str) -> SessionMeta:
 
 
 class Reader:
-    """Reads the sessions of a repository. May be shared between threads."""
+    """Reads the sessions of a repository. May be shared between threads.
+
+    Attributes:
+        repository: The repository.
+        objects: Its objects.
+        ids: The commit ids that are kept of full directories, for `IdIndex`.
+    """
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
         self.objects = repository.objects
-        self._directories = DirectoryCache(repository.path / OWN_DIRECTORY / "cache" / "directories")
+        cache = repository.path / OWN_DIRECTORY / "cache"
+        self.ids = Cache(cache / "ids")
+        self._directories = DirectoryCache(cache / "directories")
+        self._milestones = Milestones(Cache(cache / "milestones"))
+        self.renew()
+        renew_when_forked(self)
+
+    def renew(self) -> None:
+        """Forgets the sessions that are remembered, in a forked process: a thread of its parent may hold the lock."""
+        self._guard = threading.Lock()
+        self._states: OrderedDict[str, State] = OrderedDict()
 
     def find_tip(self, session_id: str) -> str | None:
         """Returns the git commit that a session's branch is at; None if there is no such session.
@@ -126,6 +189,48 @@ class Reader:
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
         return State(session_id, oid, commit, meta, tree)
+
+    def present(self, session_id: str, tip: str) -> State:
+        """Returns a session at the commit that its branch is at; remembered while the branch does not move.
+
+        Raises:
+            As `state` does.
+        """
+        with self._guard:
+            state = self._states.get(session_id)
+        if state is None or state.oid != tip:
+            state = self.state(session_id, tip)
+            self.remember(state)
+        return state
+
+    def remember(self, state: State) -> None:
+        """Keeps a state that was just read or written, so that it need not be read again."""
+        with self._guard:
+            self._states[state.session_id] = state
+            self._states.move_to_end(state.session_id)
+            if len(self._states) > REMEMBERED:
+                self._states.popitem(last=False)
+
+    def glance(self, session_id: str, oid: str) -> Glance:
+        """Returns what a list shows of a session; reads less than `state`, which checks that the tree is as it says.
+
+        A commit's text names the delta that it adds, which is the last one of its tree then.
+
+        Raises:
+            Corrupt, UnsupportedFormat: As `state`.
+        """
+        try:
+            commit = self.commit(oid)
+            added = named_delta(commit.message)
+            root = self.objects.read(commit.tree, "tree") if added else b""
+            header = header_after(root, added[0] + 1) if added else None
+            if added and header:
+                content = self.objects.read(header, "blob", limit=MAX_HEADER_BYTES)
+                meta, _ = decode_header(content, where=f"the session {session_id!a:.80}")
+                return Glance(session_id, oid, commit, meta, added[0] + 1, decode_commit_id(added[1]))
+        except Corrupt:
+            pass  # told by what reads all
+        return self.state(session_id, oid).glance()
 
     def deltas(self, state: State, start: int = 0) -> Iterator[StoredDelta]:
         """Yields the deltas of a session as they are stored, from number `start` on.
@@ -183,15 +288,20 @@ class Reader:
             if kept is not None:
                 yield kept
                 continue
-            read: list[bytes] = []
+            small: list[bytes] = []
             for delta in directory_deltas(self.objects, oid, state.tree.tag):
                 if delta.number >= start:
                     content = self.objects.read(delta.blob, "blob")
-                    yield content, delta.blob
                     if full and self._directories.takes(content):
-                        read.append(content)
-            if len(read) == DIRECTORY_SIZE:
-                self._directories.put(oid, read)
+                        small.append(content)
+                        continue
+                    yield from ((one, "") for one in small)
+                    yield content, delta.blob
+                    full, small = False, []
+            if len(small) == DIRECTORY_SIZE:
+                yield self._directories.put(oid, small)
+            else:
+                yield from ((one, "") for one in small)
 
     def history(self, oid: str) -> Iterator[tuple[str, Commit]]:
         """Yields a commit and those before it, each the first parent of the one before, with their ids.
@@ -204,6 +314,78 @@ class Reader:
             commit = self.commit(seen)
             yield seen, commit
             seen = commit.parents[0] if commit.parents and seen not in shallow else None
+
+    def ancestors(self, oid: str) -> Iterator[str]:
+        """Yields the ids that `history` does."""
+        shallow = self.repository.shallow()
+        seen: str | None = oid
+        while seen is not None:
+            yield seen
+            seen = None if seen in shallow else self._parent(seen)
+
+    def back(self, oid: str, steps: int) -> str | None:
+        """Returns the commit so many steps before another one; None where the history is shorter, or cut off.
+
+        Raises:
+            Corrupt: A commit is missing or damaged.
+        """
+        shallow = self.repository.shallow()
+        milestone, walked = "", 0
+        found: str | None = oid
+        while found is not None and steps:
+            if self._milestones.is_one(found):
+                if milestone:
+                    self._milestones.put(milestone, Jump(found, walked))
+                milestone, walked = found, 0
+                jump = None if shallow else self._milestones.find(found)
+                if jump is not None and jump.steps <= steps:
+                    found, steps, milestone = jump.oid, steps - jump.steps, ""
+                    continue
+            found = None if found in shallow else self._parent(found)
+            steps, walked = steps - 1, walked + 1
+        return found
+
+    def _parent(self, oid: str) -> str | None:
+        content = self.objects.read(oid, "commit")
+        if plain := _PARENT.match(content):
+            return plain[1].decode()
+        return next(iter(decode_commit(content, oid).parents), None)
+
+    def steps(self, state: State) -> Iterator[Step]:
+        """Yields the commits of a session, newest first, with the delta that each adds.
+
+        A commit adds the delta that its text names, if that is the next one and the tree is another than before. Where
+        the text names none, which is rare, or another, the trees are compared.
+
+        Raises:
+            Corrupt: A commit or a directory of the tree is missing or damaged.
+        """
+        deltas = newest_deltas(self.objects, state.tree)
+        delta, last = next(deltas, None), None
+        walk = self.history(state.oid)
+        oid, commit = next(walk)
+        for older_oid, older in walk:
+            added = self._added(commit, older, delta, last)
+            yield Step(oid, commit, added)
+            if added is delta is not None:
+                delta, last = next(deltas, None), delta
+            oid, commit = older_oid, older
+        yield Step(oid, commit, delta if self._deltas_part(commit) else None)
+
+    def _added(self, commit: Commit, older: Commit, delta: Delta | None, last: Delta | None) -> Delta | None:
+        """Returns what a commit adds: the next delta, or none; or the last, if a newer commit has copied its text."""
+        if commit.tree == older.tree:
+            return None
+        named = named_delta(commit.message)
+        for known in (delta, last):
+            if known is not None and named == (known.number, known.encoded_id):
+                return known
+        return delta if self._deltas_part(commit) != self._deltas_part(older) else None
+
+    def _deltas_part(self, commit: Commit) -> bytes:
+        """Returns the items of a commit's tree before `session.json`: what a commit that adds a delta changes."""
+        root = self.objects.read(commit.tree, "tree")
+        return root[: root.rfind(b"100644 session.json\0")]
 
     def derived(self, session_id: str) -> Iterator[tuple[str, str | SessionError]]:
         """Yields the branches that are named as if derived from a session: their ids, and commits or faults."""
@@ -218,41 +400,23 @@ class Reader:
 
 
 class Times:
-    """When the deltas of a session were committed, found by a walk over its commits that is made at most once."""
+    """When the deltas of a session were committed, found by a walk over its commits that goes as far as is asked."""
 
     def __init__(self, reader: Reader, state: State) -> None:
-        self._reader = reader
-        self._state = state
-        self._times: list[str] | None = None
+        self._steps = reader.steps(state)
+        self._last = state.tree.count - 1
+        self._seconds: list[int] = []  # of the last delta first
 
     def of(self, number: int) -> str:
         """Returns the time of a delta's commit as RFC 3339; "" where its history is cut off (a shallow clone)."""
-        if self._times is None:
-            self._times = self._walk()
-        return self._times[number] if number < len(self._times) else ""
-
-    def _walk(self) -> list[str]:
-        times = [""] * self._state.tree.count
-        number = self._state.tree.count - 1
-        walk = self._reader.history(self._state.oid)
-        later: tuple[Commit, bytes] | None = None
-        for _, commit in walk:
-            # A commit adds a delta where its tree differs from its parent's in more than the header.
-            items = deltas_part(self._reader.objects.read(commit.tree, "tree"))
-            if later is not None and items != later[1]:
-                times[number] = rfc3339(later[0].author.time)
-                number -= 1
-            later = (commit, items)
-            if number < 0:
-                break
-        if later is not None and number == 0:
-            times[0] = rfc3339(later[0].author.time)
-        return times
-
-
-def deltas_part(root: bytes) -> bytes:
-    """Returns the items of a root tree before `session.json`: what a commit that adds a delta changes."""
-    return root[: root.rfind(b"100644 session.json\0")]
+        place = self._last - number
+        while place >= len(self._seconds):
+            step = next(self._steps, None)
+            if step is None:
+                return ""
+            if step.delta is not None:
+                self._seconds[self._last - step.delta.number :] = [step.commit.author.time]
+        return rfc3339(self._seconds[place])
 
 
 def rfc3339(seconds: int) -> str:

@@ -131,7 +131,7 @@ def _claims(reader: Reader, head: Head) -> Iterator[str]:
 
 def _follows(reader: Reader, old: str, new: str) -> bool:
     try:
-        return any(oid == old for oid, _ in reader.history(new))
+        return any(oid == old for oid in reader.ancestors(new))
     except SessionError:
         return False
 

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
-from gitsession.errors import AmbiguousName, InvalidCommit, RevisionNotFound
+from gitsession.errors import AmbiguousName, Corrupt, InvalidCommit, RevisionNotFound, SessionError
+from gitsession.ids import IdIndex
 from gitsession.layout import decode_commit_id, encode_commit_id
-from gitsession.reading import Reader, State, deltas_part, rfc3339
-from gitsession.repo.codec import Commit
-from gitsession.tree import Delta, common_count, deltas_of
+from gitsession.reading import Reader, State, Step, rfc3339
+from gitsession.tree import common_count
 
 _OID_PREFIX = re.compile(r"[0-9a-f]{4,40}")
 _TRAILERS = re.compile(r"\n(?:(?:Commit-Id|Delta|Session): [^\n]*\n)+\Z")
@@ -73,10 +72,9 @@ def resolve(reader: Reader, session_id: str, revision: str | None) -> State:
     """
     tip = reader.tip(session_id)
     if revision is None:
-        return reader.state(session_id, tip)
+        return reader.present(session_id, tip)
     if re.fullmatch(r"~[0-9]{0,9}", revision):
-        steps = int(revision[1:] or 1)
-        found = next((oid for oid, _ in islice(reader.history(tip), steps, None)), None)
+        found = reader.back(tip, int(revision[1:] or 1))
     elif re.fullmatch(r"#[0-9]{1,9}", revision):
         found = _after_delta(reader, reader.state(session_id, tip), int(revision[1:]))
     else:
@@ -88,18 +86,7 @@ def resolve(reader: Reader, session_id: str, revision: str | None) -> State:
 
 def log(reader: Reader, state: State) -> Iterator[LogEntry]:
     """Yields the commits of a session, newest first."""
-    ids = [delta.encoded_id for delta in deltas_of(reader.objects, state.tree)]
-    number = len(ids) - 1
-    walk = reader.history(state.oid)
-    oid, commit = next(walk)
-    items = deltas_part(reader.objects.read(commit.tree, "tree"))
-    for older_oid, older in walk:
-        older_items = deltas_part(reader.objects.read(older.tree, "tree"))
-        adds = items != older_items and number >= 0
-        yield _log_entry(oid, commit, (number, ids[number]) if adds else None)
-        number -= adds
-        oid, commit, items = older_oid, older, older_items
-    yield _log_entry(oid, commit, (number, ids[number]) if items and number >= 0 else None)
+    return map(_log_entry, reader.steps(state))
 
 
 def diff(reader: Reader, a: State, b: State) -> Diff:
@@ -121,14 +108,14 @@ def _log_from(reader: Reader, state: State, first: int) -> Iterator[LogEntry]:
                 return
 
 
-def _log_entry(oid: str, commit: Commit, delta: tuple[int, str] | None) -> LogEntry:
+def _log_entry(step: Step) -> LogEntry:
+    commit, delta = step.commit, step.delta
     subject, _, rest = _TRAILERS.sub("\n", commit.message).partition("\n")
-    number, encoded_id = delta or (None, None)
     return LogEntry(
-        oid,
+        step.oid,
         commit.parents[0] if commit.parents else None,
-        number,
-        None if encoded_id is None else decode_commit_id(encoded_id),
+        None if delta is None else delta.number,
+        None if delta is None else decode_commit_id(delta.encoded_id),
         commit.author.email.partition("@")[0],
         commit.author.name,
         subject,
@@ -141,38 +128,58 @@ def _after_delta(reader: Reader, state: State, number: int) -> str | None:
     """Returns the commit that added a delta: each commit adds one at the most, so most need not be looked into."""
     if number >= state.tree.count:
         return None
-    oid, count = state.oid, state.tree.count
-    while count > number + 1:
-        older = next(islice(reader.history(oid), count - number - 1, None), None)
+    while state.tree.count > number + 1:
+        older = reader.back(state.oid, state.tree.count - number - 1)
         if older is None:
             return None  # the history is cut off, as in a shallow clone
-        oid, count = older[0], reader.state("", older[0]).tree.count
-    walk = reader.history(oid)
-    items = None
-    for older_oid, commit in walk:
-        older_items = deltas_part(reader.objects.read(commit.tree, "tree"))
-        if items is not None and older_items != items:
-            return oid
-        oid, items = older_oid, older_items
-    return oid
+        state = reader.state("", older)
+    return next((step.oid for step in reader.steps(state) if step.delta is not None), None)
 
 
 def _named(reader: Reader, state: State, name: str) -> str | None:
     """Returns the commit of a commit id, or of a git object id or its beginning."""
-    delta = _find_id(reader, state, name)
-    if delta is not None:
-        return _after_delta(reader, state, delta.number)
+    number = _find_id(reader, state, name)
+    if number is not None:
+        return _after_delta(reader, state, number)
     if not _OID_PREFIX.fullmatch(name.lower()):
         return None
-    found = [oid for oid, _ in reader.history(state.oid) if oid.startswith(name.lower())]
+    wanted = {oid for oid in reader.objects.beginning(name.lower()) if _is_commit(reader, oid)}
+    found = [oid for oid in wanted if _is_before(reader, oid, state)]
+    if len(found) != len(wanted):
+        # Others begin alike, which belong to another session, or to another program, whose commits add what they like.
+        found = [oid for oid in reader.ancestors(state.oid) if oid in wanted]
     if len(found) > 1:
         raise AmbiguousName(name, found)
     return found[0] if found else None
 
 
-def _find_id(reader: Reader, state: State, commit_id: str) -> Delta | None:
+def _is_commit(reader: Reader, oid: str) -> bool:
+    try:
+        reader.commit(oid)
+    except Corrupt:
+        return False
+    return True
+
+
+def _is_before(reader: Reader, oid: str, state: State) -> bool:
+    """Tells whether a commit is in the history of a state, as far as each commit there adds one delta at the most."""
+    try:
+        wanted = reader.glance("", oid).deltas
+        later: str | None = state.oid
+        count = state.tree.count
+        while later is not None and later != oid and count >= wanted:
+            later = reader.back(later, max(count - wanted, 1))
+            count = 0 if later is None else reader.glance("", later).deltas
+    except SessionError:
+        return False
+    return later == oid
+
+
+def _find_id(reader: Reader, state: State, commit_id: str) -> int | None:
     try:
         encoded = encode_commit_id(commit_id)
     except InvalidCommit:
         return None
-    return next((delta for delta in deltas_of(reader.objects, state.tree) if delta.encoded_id == encoded), None)
+    ids = IdIndex(reader.ids)
+    ids.follow(reader.objects, state.tree)
+    return ids.find(encoded)

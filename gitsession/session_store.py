@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gitsession.building import NewDelta
-from gitsession.conversation import entry_view
 from gitsession.errors import InvalidCommit
 from gitsession.jsonl import committed_line, message_line
 from gitsession.layout import branch_of
 from gitsession.lines import LazyLines, LoadedLines
-from gitsession.model import MessageEntry, Messages, Session, SessionCommit
+from gitsession.model import Messages, Session, SessionCommit
 from gitsession.reading import Reader
-from gitsession.view import View
+from gitsession.repo.repository import Repository
+from gitsession.view import View, view
 from gitsession.writing import Writer
 
 
@@ -29,6 +29,9 @@ class SessionStore:
         self._writer = writer
         self._lines = LoadedLines(reader)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _bound, (self._reader.repository, self.session_id)
+
     def load(self) -> Session:
         """Returns the session as it is now; one that was never written has no head and no messages.
 
@@ -39,7 +42,7 @@ class SessionStore:
         tip = self._reader.find_tip(self.session_id)
         if tip is None:
             return Session(None)
-        state = self._reader.state(self.session_id, tip)
+        state = self._reader.present(self.session_id, tip)
         return Session(state.head, Messages.from_lines(self._lines.at(state)))
 
     def commit(self, commit: SessionCommit) -> Session:
@@ -67,6 +70,12 @@ class SessionStore:
         return Session(state.head, Messages.from_lines(LazyLines(self._lines, state)))
 
 
+def _bound(repository: Repository, session_id: str) -> SessionStore:
+    """Returns the store of a session in another process, made of what it is made of here."""
+    reader = Reader(repository)
+    return SessionStore(session_id, reader, Writer(repository, reader))
+
+
 def _views(messages: Sequence[Mapping[str, Any]]) -> list[View]:
-    views = [entry_view(MessageEntry(dict(message), "", None, "")) for message in messages[:100]]
+    views = [view(message) for message in messages[:100]]
     return views + views[-1:] * (len(messages) - len(views))

@@ -6,14 +6,11 @@ fetch moves it on. Git's own commits tell how two sides stand to each other, sin
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gitsession.errors import SessionError
 from gitsession.layout import HEADS, REMOTES, session_id_of
 from gitsession.reading import Reader
-
-if TYPE_CHECKING:
-    from gitsession.repo.codec import Commit
 
 
 class Relation(NamedTuple):
@@ -106,14 +103,14 @@ class _Walk:
     """A walk from a commit backwards."""
 
     def __init__(self, reader: Reader, oid: str) -> None:
-        self._walk: Iterator[tuple[str, Commit]] = reader.history(oid)
+        self._walk = reader.ancestors(oid)
         self.oid: str | None = oid
         self.places: dict[str, int] = {}
         self.step()
 
     def step(self) -> None:
         """Goes one commit back."""
-        self.oid = next((oid for oid, _ in self._walk), None)
+        self.oid = next(self._walk, None)
         if self.oid is not None:
             self.places[self.oid] = len(self.places)
 

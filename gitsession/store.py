@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gitsession import revisions
 from gitsession.building import NewDelta
-from gitsession.conversation import entries, entry_view, message_lines, split_lines
+from gitsession.conversation import StoredDelta, entries, entry_view, message_lines, split_lines
 from gitsession.errors import AmbiguousName, NotImported, SessionNotFound
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, branch_of, derived_prefixes, other_side, session_id_of
@@ -23,16 +23,14 @@ from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.sides import OtherSide, other_sides, tracked_branches
 from gitsession.transcripts import FORMATS
+from gitsession.transcripts.base import Record
 from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
 from gitsession.transcripts.stored import decode_record
 from gitsession.writing import Writer
 
-if TYPE_CHECKING:
-    from gitsession.transcripts.base import Record
-
 
 class Store:
-    """A store of sessions, which is a git repository. May be shared between threads.
+    """A store of sessions, which is a git repository. May be shared between threads, pickled, and used after a fork.
 
     Every `at` is a revision of the session: a commit id, a git object id or its beginning (4 digits or more), `~N`
     (N commits back, as git counts), or `#N` (after delta N).
@@ -51,6 +49,9 @@ class Store:
         self.reader = Reader(repository)
         self.writer = Writer(repository, self.reader)
         self._listing = Listing(self.reader)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Store, (self.repository,)
 
     @classmethod
     def init(cls, path: str | os.PathLike[str], *, durable: bool = True, wait: float = 30.0) -> "Store":
@@ -91,7 +92,7 @@ class Store:
         """Makes a session of its header alone, and returns its id.
 
         Raises:
-            SessionExists: The id is taken.
+            SessionExists: The id is taken; after `Unavailable`, perhaps by the session that the first try made.
             InvalidSessionId: It cannot be one.
             InvalidCommit: The header is no JSON.
         """
@@ -156,11 +157,11 @@ class Store:
             RevisionNotFound: It has no such commit.
             Corrupt: Stored data is corrupt.
         """
-        state = self._state(session_id, at)
+        found = self._state(session_id, at).glance()
         side = self.reader.side(session_id)
         if side is None:
-            return info_of(state)
-        info = info_of(state._replace(session_id=side[0]))
+            return info_of(found)
+        info = info_of(found._replace(session_id=side[0]))
         return replace(info, id=session_id, branch=f"{side[1]}/{info.branch}")
 
     def other_sides(self) -> Iterator[OtherSide]:
@@ -200,7 +201,7 @@ class Store:
         Raises:
             SessionNotFound: There is no session `source`.
             RevisionNotFound: It has no such commit.
-            SessionExists: The new id is taken.
+            SessionExists: The new id is taken; after `Unavailable`, perhaps by the fork that the first try made.
             InvalidSessionId: The new id cannot be one.
         """
         state = self._state(source, at)
@@ -241,26 +242,32 @@ class Store:
         return Messages.from_lines(message_lines(self.reader.deltas(self._state(session_id, at))))
 
     def original(self, session_id: str, *, at: str | None = None) -> Iterator[bytes]:
-        """Yields the bytes of the transcript that a session was imported from, up to a revision.
+        """Yields the bytes of the transcript that a session was imported from, up to a revision, as they are read.
 
         Raises:
             NotImported: The session is none, or holds more than its transcript.
         """
-        name = ""
-        records: builtins.list[Record] = []
-        for line in self.transcript(session_id, at=at):
-            if not line.startswith(RECORD_PREFIX):
-                raise NotImported(session_id, "it holds entries that no transcript had")
-            name, record = decode_record(line[:-1])
-            records.append(record)
-        if name not in FORMATS:
-            raise NotImported(
-                session_id, f"its format {name!r} is not known here" if records else "it was not imported"
-            )
-        return FORMATS[name].write(records)
+        state = self._state(session_id, at)
+        # What is no record was added at the end, as a rule; then it is told before anything is yielded.
+        for delta in self.reader.last_deltas(state, 1):
+            _decode_records(session_id, delta)
+        records = (one for delta in self.reader.deltas(state) for one in _decode_records(session_id, delta))
+        first = next(records, None)
+        if first is None or first[0] not in FORMATS:
+            fault = "it was not imported" if first is None else f"its format {first[0]!r} is not known here"
+            raise NotImported(session_id, fault)
+        return FORMATS[first[0]].write(record for _, record in chain([first], records))
 
     def _state(self, session_id: str, at: str | None) -> State:
         return revisions.resolve(self.reader, session_id, at)
+
+
+def _decode_records(session_id: str, delta: StoredDelta) -> builtins.list[tuple[str, Record]]:
+    """Returns the records of a delta of an imported session, each with the name of its format."""
+    lines = split_lines(delta.content, delta.commit_id)
+    if not all(line.startswith(RECORD_PREFIX) for line in lines):
+        raise NotImported(session_id, "it holds entries that no transcript had")
+    return [decode_record(line) for line in lines]
 
 
 def _find(known: builtins.list[str], name: str) -> str:

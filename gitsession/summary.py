@@ -42,6 +42,9 @@ _NOT_IN_NAMES = dict.fromkeys(map(ord, "<>\n\t"))
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 
 
+_NAMED = re.compile(r"Commit-Id: ([A-Za-z0-9._%-]+)\nDelta: (0|[1-9][0-9]{0,7})\nSession: [^\n]+\n\Z")
+
+
 def commit_message(views: Sequence[View], *, commit_id: str, delta: int, session: str) -> str:
     """Returns the text of the commit that stores a delta.
 
@@ -64,6 +67,12 @@ def commit_message(views: Sequence[View], *, commit_id: str, delta: int, session
         body = rest.lstrip("\n") if len(whole) <= SUBJECT_LENGTH else text
     body = f"{_clip(body, BODY_LENGTH)}\n\n" if body else ""
     return f"{subject}\n\n{body}Commit-Id: {commit_id}\nDelta: {delta}\nSession: {session}\n"
+
+
+def named_delta(message: str) -> tuple[int, str] | None:
+    """Returns what the trailers of a commit's text say that it adds: the delta's number, and its encoded commit id."""
+    found = _NAMED.match(message, message.rfind("\nCommit-Id: ") + 1)
+    return None if found is None else (int(found[2]), found[1])
 
 
 def header_message(subject: str, session: str) -> str:

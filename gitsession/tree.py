@@ -5,7 +5,7 @@ its end: nothing but the last directory of each level is ever read or written to
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gitsession.errors import Corrupt, InvalidCommit
@@ -17,9 +17,13 @@ from gitsession.repo.objects import Objects
 DIRECTORY_SIZE = 100
 
 _ITEM_TAIL = 20  # the bytes of an object id at the end of an item
+_TOP_ITEM = len("40000 0000-7b1c8a\0") + _ITEM_TAIL
+_HEADER_ITEM = len("100644 session.json\0") + _ITEM_TAIL
 
 
 _DELTAS = re.compile(rb"100644 (\d{6,8})-([A-Za-z0-9._%-]+)-([0-9a-f]{6})\.jsonl\0(.{20})", re.DOTALL)
+# The directories in the root, and those in them, by how many digits their numbers have.
+_DIRECTORIES = {width: re.compile(rb"40000 (\d{%d})-([0-9a-f]{6})\0(.{20})" % width, re.DOTALL) for width in (4, 2)}
 
 
 class Delta(NamedTuple):
@@ -59,6 +63,18 @@ class SessionTree(NamedTuple):
     def root(self) -> bytes:
         """The content of the root tree."""
         return self.top + tree_item(BLOB_MODE, HEADER_NAME, self.header)
+
+    @property
+    def last_trees(self) -> list[GitObject]:
+        """The last directory of each level and the root, the bottom first; none where there is no delta."""
+        if not self.count:
+            return []
+        middle = self.top[-_ITEM_TAIL:].hex()
+        return [
+            GitObject(self.bottom_oid, "tree", self.bottom),
+            GitObject(middle, "tree", self.middle),
+            GitObject(self.oid, "tree", self.root),
+        ]
 
     def with_header(self, header: str) -> tuple["SessionTree", list[GitObject]]:
         """Returns the tree with another header blob, and the object that it needs."""
@@ -123,6 +139,47 @@ def read_tree(objects: Objects, oid: str, tag: str, header: str, root: bytes | N
     )
 
 
+def read_parent_tree(objects: Objects, oid: str, child: SessionTree, root: bytes) -> SessionTree | None:
+    """Returns the tree before the last delta of another one: what has changed is compared, and not looked into.
+
+    Args:
+        objects: The repository's objects.
+        oid: The root tree.
+        child: The tree with one delta more.
+        root: The content of the root tree.
+
+    Returns:
+        The tree; None if it is another one, or its last delta lies in another directory.
+
+    Raises:
+        Corrupt: One of its directories is missing or damaged.
+    """
+    number = child.count - 2
+    start = b"100644 %06d-" % number
+    begin = child.bottom.rfind(start)
+    top = root[:-_HEADER_ITEM]
+    if (
+        number < 0
+        or begin < 0
+        or top[:-_ITEM_TAIL] != child.top[:-_ITEM_TAIL]
+        or header_after(root, number + 1) is None
+    ):
+        return None
+    middle = objects.read(top[-_ITEM_TAIL:].hex(), "tree")
+    bottom_oid = middle[-_ITEM_TAIL:].hex()
+    if middle[:-_ITEM_TAIL] != child.middle[:-_ITEM_TAIL]:
+        return None
+    bottom = objects.read(bottom_oid, "tree")
+    last = file_name(number + 1, child.last_id or "", child.tag)
+    if bottom + tree_item(BLOB_MODE, last, child.bottom[-_ITEM_TAIL:].hex()) != child.bottom:
+        return None
+    end = len(bottom) - len(f"-{child.tag}.jsonl\0") - _ITEM_TAIL
+    encoded_id = bottom[begin + len(start) : end].decode("ascii", "replace")
+    return SessionTree(
+        oid, child.tag, root[-_ITEM_TAIL:].hex(), number + 1, encoded_id, top, middle, bottom, bottom_oid
+    )
+
+
 def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> str:
     """Returns the id of the blob `session.json` in a root tree; takes the tree's content where it was read before.
 
@@ -135,6 +192,16 @@ def read_header_blob(objects: Objects, oid: str, root: bytes | None = None) -> s
                 raise Corrupt(f"{HEADER_NAME} in the tree {oid} is no plain file", oid=oid)
             return item.oid
     raise Corrupt(f"its commits are not gitsession's: the tree {oid} has no {HEADER_NAME}", oid=oid)
+
+
+def header_after(root: bytes, count: int) -> str | None:
+    """Returns the blob `session.json` in the root tree of a session of so many deltas; None where it looks otherwise.
+
+    So many deltas take so many directories, whose items are all of one length.
+    """
+    length = (count + 9_999) // 10_000 * _TOP_ITEM
+    plain = len(root) == length + _HEADER_ITEM and root.startswith(b"100644 session.json\0", length)
+    return root[-_ITEM_TAIL:].hex() if plain else None
 
 
 def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[tuple[int, str]]:
@@ -172,9 +239,43 @@ def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[D
         raise Corrupt(f"delta {expected} is missing in the tree {tree.oid}", oid=tree.oid)
 
 
+def newest_deltas(objects: Objects, tree: SessionTree) -> Iterator[Delta]:
+    """Yields the deltas from the last one on backwards; a directory is read when it is come to.
+
+    Raises:
+        Corrupt: A directory is damaged, or a number is missing.
+    """
+    expected = tree.count
+    for _, oid in reversed([*bottom_directories(objects, tree)]):
+        for delta in reversed(directory_deltas(objects, oid, tree.tag)):
+            expected -= 1
+            if delta.number != expected:
+                raise Corrupt(f"delta {expected} is missing in the tree {oid}", oid=oid)
+            yield delta
+
+
 def directory_deltas(objects: Objects, oid: str, tag: str) -> list[Delta]:
     """Returns the deltas of one bottom directory."""
     return _delta_items(objects.read(oid, "tree"), oid, tag)
+
+
+def ids_of(objects: Objects, tree: SessionTree, start: int, stop: int) -> list[str]:
+    """Returns the encoded commit ids of the deltas from number `start` to before `stop`, where a directory ends.
+
+    Raises:
+        Corrupt: A directory is damaged, or a number is missing.
+    """
+    found: list[str] = []
+    for first, oid in bottom_directories(objects, tree, start):
+        if first >= stop:
+            break
+        numbers, ids, _ = _delta_columns(objects.read(oid, "tree"), oid, tree.tag)
+        if numbers != list(range(first, first + len(numbers))):
+            raise Corrupt(f"the deltas of the tree {oid} do not follow each other from {first} on", oid=oid)
+        found += ids[max(start - first, 0) :]
+    if len(found) != stop - start:
+        raise Corrupt(f"delta {start + len(found)} is missing in the tree {tree.oid}", oid=tree.oid)
+    return found
 
 
 def common_count(objects: Objects, a: SessionTree, b: SessionTree) -> int:
@@ -226,19 +327,25 @@ def _last_item(items: bytes) -> int:
 
 def _delta_items(content: bytes, oid: str, tag: str) -> list[Delta]:
     """Returns the deltas of one bottom directory."""
+    numbers, ids, blobs = _delta_columns(content, oid, tag)
+    return [Delta(number, own, blob.hex()) for number, own, blob in zip(numbers, ids, blobs, strict=True)]
+
+
+def _delta_columns(content: bytes, oid: str, tag: str) -> tuple[list[int], list[str], Sequence[bytes]]:
+    """Returns the numbers, the encoded commit ids and the blobs of one bottom directory."""
     found = _DELTAS.findall(content)
-    length = sum(len(number) + len(encoded) for number, encoded, _, _ in found)
+    numbers, ids, tags, blobs = zip(*found, strict=True) if found else ((), (), (), ())
     # Each item has 42 bytes besides: the mode and a blank, two dashes, the tag, the ending, a NUL and the blob.
-    if not found or length + 42 * len(found) != len(content) or {own for _, _, own, _ in found} != {tag.encode()}:
+    length = sum(map(len, numbers)) + sum(map(len, ids)) + 42 * len(found)
+    if length != len(content) or {*tags} != {tag.encode()}:
         raise Corrupt(f"the tree {oid} is no directory of deltas", oid=oid)
-    return [Delta(int(number), encoded.decode(), blob.hex()) for number, encoded, _, blob in found]
+    return list(map(int, numbers)), b" ".join(ids).decode().split(" "), blobs
 
 
 def _directory_items(content: bytes, oid: str, tag: str, *, width: int) -> list[tuple[int, str]]:
     """Returns the directories of a tree that holds nothing else: their numbers and trees."""
-    items = decode_tree(content, oid)
-    ending = f"-{tag}".encode()
-    proper = (item.mode == TREE_MODE and item.name[width:] == ending and item.name[:width].isdigit() for item in items)
-    if not items or not all(proper):
+    found = _DIRECTORIES[width].findall(content)
+    # Each item has 34 bytes besides its number: the mode and a blank, a dash, the tag, a NUL and the tree.
+    if not found or (width + 34) * len(found) != len(content) or {own for _, own, _ in found} != {tag.encode()}:
         raise Corrupt(f"the tree {oid} is no directory of a session", oid=oid)
-    return [(int(item.name[:width]), item.oid) for item in items]
+    return [(int(number), tree.hex()) for number, _, tree in found]

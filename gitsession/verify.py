@@ -1,7 +1,8 @@
 """Checks a store: everything that can be derived is derived again, and every byte is hashed again.
 
 What is looked at, in this order: the repository's own files; each branch with its reflog and its history; the other
-refs; the packs; every object. Nothing is held but what the present session needs, and the ids of the commits.
+refs; the packs; every object that was not read by then. Nothing is held but what the present session needs, and the ids
+of the commits.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,6 +32,7 @@ def verify(store: Store, *, fast: bool = False, progress: Progress | None = None
         progress: Called now and then with how much is done and how much there is, in steps of no particular size.
     """
     reader = store.reader
+    reader.objects.look_anew()
     counter = _Counter(progress)
     told: set[str] = set()
     for finding in _findings(reader, counter, fast=fast):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from gitsession.building import Built, NewDelta, build
-from gitsession.conversation import split_lines
+from gitsession.conversation import holds_entry
 from gitsession.errors import (
     Corrupt,
     InvalidCommit,
@@ -25,19 +25,16 @@ from gitsession.errors import (
 from gitsession.ids import IdIndex
 from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id
 from gitsession.model import SessionMeta
-from gitsession.reading import Reader, State
-from gitsession.repo.cache import Cache
-from gitsession.repo.codec import object_id
+from gitsession.reading import REMEMBERED, Reader, State
+from gitsession.repo.codec import git_object, object_id
+from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.objects import LooseBatch
-from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
+from gitsession.repo.refs import RefBlocked, RefMoved
 from gitsession.repo.repository import Move, Repository
 from gitsession.tree import find_delta
 
 # The largest delta, in bytes; a larger one could not be read back under the limit for objects.
 MAX_DELTA_BYTES = 128 * 1024 * 1024
-
-# How many sessions a store keeps the last trees and the commit ids of, between commits.
-_REMEMBERED = 256
 
 # A place in a delta as `load` writes it.
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")
@@ -52,9 +49,15 @@ class Writer:
     def __init__(self, repository: Repository, reader: Reader) -> None:
         self._repository = repository
         self._reader = reader
+        self.renew()
+        renew_when_forked(self)
+
+    def renew(self) -> None:
+        """Forgets what is known of the sessions, in a forked process: a thread of its parent may just have written."""
         self._guard = threading.Lock()
-        self._ids = Cache(repository.path / OWN_DIRECTORY / "cache" / "ids")
-        self._remembered: OrderedDict[str, tuple[State, IdIndex]] = OrderedDict()
+        self._indexes: OrderedDict[str, IdIndex] = OrderedDict()
+        # The commit of each branch that was acknowledged here, with all before it.
+        self._sure: dict[str, str] = {}
 
     def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
         """Adds a delta to a session, which is made if it does not exist.
@@ -80,6 +83,9 @@ class Writer:
                 head = None if state is None else state.head
                 if parent != head:
                     raise ParentConflict(parent, head)
+                encoded = encode_commit_id(delta.commit_id)
+                for place in range(delta.content.count(b"\n")):
+                    self._refuse_held(state, ids.find(f"{encoded}%2F{place}"), f"{delta.commit_id}/{place}")
                 return
             stored = ids.parent_of(number)
             if parent != (None if stored is None else decode_commit_id(stored)):
@@ -98,9 +104,9 @@ class Writer:
         def check(state: State | None, ids: IdIndex, number: int | None) -> None:
             if state is None:
                 raise SessionNotFound(session_id)
-            commit_id, _, place = delta.commit_id.rpartition("/")
-            if number is None and commit_id and _PLACE.fullmatch(place):
-                self._refuse_place(state, ids, delta, commit_id, int(place))
+            owner, _, place = delta.commit_id.rpartition("/")
+            if number is None and owner and _PLACE.fullmatch(place):
+                self._refuse_held(state, ids.find(encode_commit_id(owner)), delta.commit_id)
 
         return self._write(session_id, delta, check)
 
@@ -121,19 +127,25 @@ class Writer:
             stored = find_delta(self._repository.objects, state.tree, number)
             if stored.blob != object_id("blob", delta.content):
                 raise Corrupt(f"the session holds the commit {delta.commit_id!r} with other contents")
+            if self._sure.get(branch) != state.oid:
+                self._confirm(branch, state, delta)
+                self._sure[branch] = state.oid
             return state
 
         return self._exclusively(session_id, branch, attempt)
 
-    def _refuse_place(self, state: State, ids: IdIndex, delta: NewDelta, commit_id: str, place: int) -> None:
-        """Refuses an entry id that `load` gives to a message of a commit: `<commit id>/<place>`."""
-        number = ids.find(encode_commit_id(commit_id))
-        if number is not None:
-            stored = find_delta(self._repository.objects, state.tree, number)
-            lines = split_lines(self._repository.objects.read(stored.blob, "blob"), commit_id)
-            if place < len(lines):
-                taken = f"message {place} of the commit {commit_id!r}"
-                raise Corrupt(f"the session holds an entry {delta.commit_id!r} already: {taken}")
+    def _refuse_held(self, state: State | None, number: int | None, wanted: str) -> None:
+        """Refuses the id of a new entry if the delta of a number, where there is one, holds an entry of that id.
+
+        Most entries have the id of their commit, and no two commits share one. But a message that was committed has
+        `<commit id>/<place>`, which can be the id of another commit.
+        """
+        if state is None or number is None:
+            return
+        stored = find_delta(self._repository.objects, state.tree, number)
+        commit_id = decode_commit_id(stored.encoded_id)
+        if holds_entry(self._repository.objects.read(stored.blob, "blob"), commit_id, wanted):
+            raise Corrupt(f"the session holds an entry {wanted!r} already, in the commit {commit_id!r}")
 
     def create(self, meta: SessionMeta, source: State | None = None) -> State:
         """Makes a new session: of its header alone, or as a fork of a state of another session.
@@ -178,20 +190,19 @@ class Writer:
         tip = self._tip(branch)
         if tip is None:
             self._refuse_other_side(session_id)
-            return None, IdIndex(self._ids)
+            return None, IdIndex(self._reader.ids)
+        state = self._reader.present(session_id, tip)
         with self._guard:
-            state, ids = self._remembered.pop(branch, (None, IdIndex(self._ids)))
-        if state is None or state.oid != tip:
-            state = self._reader.state(session_id, tip)
+            ids = self._indexes.pop(branch, None) or IdIndex(self._reader.ids)
         ids.follow(self._repository.objects, state.tree)
-        self._remember(branch, state, ids)
+        self._remember(branch, ids)
         return state, ids
 
-    def _remember(self, branch: str, state: State, ids: IdIndex) -> None:
+    def _remember(self, branch: str, ids: IdIndex) -> None:
         with self._guard:
-            self._remembered[branch] = (state, ids)
-            while len(self._remembered) > _REMEMBERED:
-                self._remembered.popitem(last=False)
+            self._indexes[branch] = ids
+            if len(self._indexes) > REMEMBERED:
+                self._sure.pop(self._indexes.popitem(last=False)[0], None)
 
     def _add(self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta) -> State:
         """Adds a delta at the head, to a new session with its header."""
@@ -201,13 +212,27 @@ class Writer:
         built = build(state, delta, SessionMeta(session_id) if state is None else state.meta, now=int(time.time()))
         self._move(branch, None if state is None else state.oid, built, "commit")
         ids.grow(None if state is None else state.tree, built.state.tree)
-        self._remember(branch, built.state, ids)
+        if state is None:
+            self._remember(branch, ids)
+        self._sure[branch] = built.state.oid
         return built.state
 
     def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:
         subject = built.state.commit.message.partition("\n")[0]
         batch = LooseBatch(self._repository.objects, built.objects)
         self._repository.move(Move(branch, expected, built.state.oid, f"{verb}: {subject}"), batch)
+        self._reader.remember(built.state)
+
+    def _confirm(self, branch: str, state: State, delta: NewDelta) -> None:
+        """Makes sure of a delta that the session holds already, before it is acknowledged.
+
+        Who wrote it may have been killed, or refused by the disk, before it was durable and safe from a collection.
+        """
+        objects, tree = self._repository.objects, state.tree
+        made = [git_object("blob", content) for content in (delta.content, objects.read(tree.header, "blob"))]
+        made += [git_object("tree", content) for content in (tree.bottom, tree.middle, tree.root)]
+        made.append(git_object("commit", objects.read(state.oid, "commit")))
+        self._repository.confirm(branch, LooseBatch(objects, made))
 
     def _tip(self, branch: str) -> str | None:
         """Returns the commit that a branch is at."""

@@ -76,7 +76,10 @@ def branch(store: Path, oid: str, name: str = "evil") -> None:
 
 
 def pack(store: Path, objects: list[tuple[str, int, int, bytes]]) -> None:
-    """Writes a pack of objects: the id, the kind's number, the size and the zlib stream of each."""
+    """Writes a pack of objects: the id, the kind's number, the size and the zlib stream of each.
+
+    The stream of a delta begins with the id of its base (kind 7).
+    """
     content = b"PACK" + struct.pack(">II", 2, len(objects))
     offsets = []
     for _, kind, size, stream in objects:
@@ -93,6 +96,12 @@ def pack(store: Path, objects: list[tuple[str, int, int, bytes]]) -> None:
     name = store / "objects/pack" / f"pack-{content[-20:].hex()}"
     name.with_suffix(".pack").write_bytes(content)
     name.with_suffix(".idx").write_bytes(index)
+
+
+def encoded_size(size: int) -> bytes:
+    """Returns a size as it stands in a delta."""
+    parts = [size >> shift & 0x7F for shift in range(0, max(size.bit_length(), 1), 7)]
+    return bytes([*(part | 0x80 for part in parts[:-1]), parts[-1]])
 
 
 def packed_lie(store: Path) -> None:

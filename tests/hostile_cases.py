@@ -15,6 +15,7 @@ from tests.hostile import (
     branch,
     commit,
     delta,
+    encoded_size,
     growing_history,
     header,
     jumping_history,
@@ -93,6 +94,17 @@ def lying_bomb(store: Path) -> None:
 def packed_bomb(store: Path) -> None:
     oid, _, stream = bomb()
     pack(store, [(oid, 3, GIBIBYTE, stream)])
+    branch(store, commit(store, session(store, deltas=[delta(0, oid)])))
+    branch(store, commit(store, session(store, head_item=(BLOB, b"session.json", oid))), "evil-header")
+
+
+def packed_over_a_bomb(store: Path) -> None:
+    """Makes a small object, a message and a header, that is a delta over 1 GiB."""
+    base, _, stream = bomb()
+    oid = object_id("blob", ENTRY)
+    delta_of_it = encoded_size(GIBIBYTE) + encoded_size(len(ENTRY)) + bytes([len(ENTRY)]) + ENTRY
+    over = (oid, 7, len(delta_of_it), bytes.fromhex(base) + zlib.compress(delta_of_it))
+    pack(store, [(base, 3, GIBIBYTE, stream), over])
     branch(store, commit(store, session(store, deltas=[delta(0, oid)])))
     branch(store, commit(store, session(store, head_item=(BLOB, b"session.json", oid))), "evil-header")
 
@@ -242,6 +254,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     "a loose object that unpacks to 1 GiB": (loose_bomb, "found"),
     "an object that unpacks to more than it says": (lying_bomb, "found"),
     "a packed object that unpacks to 1 GiB": (packed_bomb, "found"),
+    "a small packed object over one of 1 GiB": (packed_over_a_bomb, "found"),
     "a packed object under the id of another": (packed_lie, "found"),
     "20,000 nested trees": (nested_trees, "found"),
     "a tree of 600,000 items": (evil_tree(huge_tree), "found"),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsession import Store
+from gitsession import Corrupt, Store
 from gitsession.ids import IdIndex
 from gitsession.repo.cache import Cache
 from gitsession.repo.codec import object_id
@@ -77,14 +77,36 @@ def test_wherever_it_goes_an_index_is_as_one_that_began_there(
         assert names(index, "c", 240) == [number if number <= step else None for number in range(240)]
 
 
-@pytest.mark.parametrize("kept", ["as it was", "damaged", "cut short", "none"])
-def test_the_ids_of_full_directories_are_the_same_from_what_was_kept(
-    store: Store, monkeypatch: pytest.MonkeyPatch, kept: str
-) -> None:
-    monkeypatch.setattr("gitsession.ids._TOP_SIZE", 100)  # so that a directory of 100 stands for one of 10,000
+@pytest.fixture
+def small_directories(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has directories of 100 stand for those of 10,000."""
+    objects = store.repository.objects
+    monkeypatch.setattr("gitsession.ids._TOP_SIZE", 100)
     monkeypatch.setattr(
         "gitsession.ids.top_directories", lambda tree: [oid for _, oid in bottom_directories(objects, tree)]
     )
+
+
+@pytest.mark.usefixtures("small_directories")
+def test_an_index_that_grows_keeps_what_one_that_reads_keeps(store: Store) -> None:
+    objects = store.repository.objects
+    grown, read = Cache(store.path / "grown"), Cache(store.path / "read")
+    index = IdIndex(grown)
+    old = None
+    for tree in trees(objects, "c", 250):
+        index.grow(old, tree)
+        old = tree
+    assert old is not None
+    IdIndex(read).follow(objects, old)
+    assert {file.name: file.read_bytes() for file in read.path.iterdir()} == {
+        file.name: file.read_bytes() for file in grown.path.iterdir()
+    }
+    assert names(index, "c", 251) == [*range(250), None]
+
+
+@pytest.mark.usefixtures("small_directories")
+@pytest.mark.parametrize("kept", ["as it was", "damaged", "cut short", "none"])
+def test_the_ids_of_full_directories_are_the_same_from_what_was_kept(store: Store, kept: str) -> None:
     objects = store.repository.objects
     cache = Cache(store.path / "cache")
     tree = trees(objects, "c", 250)[-1]
@@ -98,3 +120,17 @@ def test_the_ids_of_full_directories_are_the_same_from_what_was_kept(
     index = IdIndex(cache)
     index.follow(objects, tree)
     assert names(index, "c", 251) == [*range(250), None]
+
+
+def test_an_index_of_a_session_that_lacks_a_delta_is_refused_and_of_one_id_twice_the_first_counts(
+    objects: Objects, cache: Cache, line: list[SessionTree]
+) -> None:
+    tree, needed = line[103]._replace(count=105).with_delta("late", BLOB)
+    objects.write_all(needed)
+    with pytest.raises(Corrupt, match="do not follow each other from 100 on"):
+        IdIndex(cache).follow(objects, tree)
+    tree, needed = line[103].with_delta("c7", BLOB)
+    objects.write_all(needed)
+    index = IdIndex(cache)
+    index.follow(objects, tree)
+    assert (index.find("c7"), index.find("c103"), index.parent_of(104)) == (7, 103, "c103")

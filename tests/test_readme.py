@@ -12,6 +12,7 @@ import pytest
 from gitsession_cli.errors import EXIT_CODES, SECRETS_FOUND
 
 from tests.consoles import shell, with_real_output
+from tests.hostile_cases import CASES
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -83,6 +84,24 @@ def test_the_exit_codes_are_all_there() -> None:
     names = {click.ClickException: "UsageError"}
     assert shown == {(code, names.get(kind, kind.__name__)) for kind, code in EXIT_CODES.items()}
     assert {int(code) for code, names in rows if not names.strip()} == {0, SECRETS_FOUND, 130, 141}
+
+
+def test_what_is_promised_names_the_tests_that_show_it() -> None:
+    rows = re.findall(r"^\| .+ \| .+ \| `pytest (.+)` \|$", README.read_text("utf-8"), re.MULTILINE)
+    shown = set()
+    for row in rows:
+        command = re.fullmatch(r"((?:-m slow )?(?:--full )?)(\S+)(?: -k (\w+))?", row)
+        assert command, row
+        options, path, word = command.groups()
+        text = (ROOT / path).read_text("utf-8")
+        tests = re.findall(r"^(?:@pytest.mark.slow\n)?def (test_\w+)", text, re.MULTILINE)
+        assert [name for name in tests if (word or "") in name] != [], row
+        assert ("pytest.mark.slow" in text) == ("-m slow" in options), row
+        assert ("scale(" in text) == ("--full" in options), row
+        shown.add(Path(path).name)
+    guarantees = {path.name for path in (ROOT / "tests" / "guarantees").glob("test_*.py")}
+    assert shown == guarantees | {"test_damage.py", "test_hostile.py"}
+    assert f"| {len(CASES)} hostile repositories |" in README.read_text("utf-8")
 
 
 def _linked() -> list[str]:

@@ -33,6 +33,7 @@ ORDER = [
     "record_ids",
     "conversation",
     "directory_cache",
+    "milestones",
     "reading",
     "revisions",
     "sides",

@@ -151,6 +151,22 @@ def test_a_commit_that_adds_several_deltas_is_found(store: Store) -> None:
     assert problems(store)[0] == "the commit goes from 1 deltas to 3; one may add one"
 
 
+@pytest.mark.parametrize(("named", "found"), [("Commit-Id: c7\nDelta: 7", True), (None, False)])
+def test_a_text_that_names_a_delta_which_its_commit_does_not_add_is_found(
+    store: Store, named: str | None, found: bool
+) -> None:
+    say(store, "a", "0", "1")
+    text = git_output(store.path, "log", "-1", "--format=%B", "a")
+    if named is not None:
+        text = f"user: x\n\n{named}\nSession: a\n"
+    tree = git_output(store.path, "rev-parse", "a^{tree}").strip()
+    person = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
+    made = git_output(store.path, *person, "commit-tree", "-p", "a", "-m", text.strip(), tree).strip()
+    git_output(store.path, "update-ref", "refs/heads/a", made)
+    expected = ["the commit's text names a delta that it does not add: 7, 'c7'"] if found else []
+    assert problems(store) == expected
+
+
 def test_a_commit_id_that_occurs_twice_is_found(store: Store) -> None:
     blob = hostile.put(store.path, "blob", hostile.ENTRY)
     name = f"000001-c0-{hostile.TAG}.jsonl".encode()
@@ -169,6 +185,31 @@ def test_an_entry_id_that_occurs_twice_is_found(store: Store) -> None:
     text = b"user: x\n\nCommit-Id: c1\nDelta: 1\nSession: evil\n"
     hostile.branch(store.path, hostile.commit(store.path, root, parents=f"parent {first}\n", text=text))
     assert problems(store) == ["the deltas 0 and 1 hold entries of the same id 'twice'"]
+
+
+def test_an_entry_with_the_id_that_a_message_gets_by_its_place_is_found(store: Store) -> None:
+    blobs = [
+        hostile.put(store.path, "blob", hostile.ENTRY.replace(b'{"type"', b'{"id":"c1/0","type"', 1)),
+        hostile.put(store.path, "blob", hostile.ENTRY),
+    ]
+    items = [
+        (hostile.BLOB, f"00000{number}-{name}-{hostile.TAG}.jsonl".encode(), blobs[number])
+        for number, name in enumerate(("c1%2F0", "c1"))
+    ]
+    first = hostile.commit(
+        store.path,
+        hostile.session(store.path, deltas=items[:1]),
+        text=b"user: x\n\nCommit-Id: c1%2F0\nDelta: 0\nSession: evil\n",
+    )
+    second = hostile.commit(
+        store.path,
+        hostile.session(store.path, deltas=items),
+        parents=f"parent {first}\n",
+        text=b"user: x\n\nCommit-Id: c1\nDelta: 1\nSession: evil\n",
+    )
+    hostile.branch(store.path, second)
+    assert [entry.id for entry in store.load("evil")] == ["c1/0", "c1/0"]
+    assert problems(store) == ["the deltas 1 and 0 hold entries of the same id 'c1/0'"]
 
 
 def test_a_head_that_fell_back_to_a_packed_value_is_found(store: Store) -> None:

@@ -24,6 +24,7 @@ from ..hooks import import_for_hook
 from ..import_report import Tally
 from ..output import progress_bar, write, write_json
 from ..places import places
+from ..stdin import from_stdin
 from ..text import count, one_line
 
 
@@ -35,15 +36,22 @@ from ..text import count, one_line
         "gitsession import session.jsonl",
         "gitsession import --format claude-code session.jsonl",
         "gitsession import --redact session.jsonl",
+        "cat session.jsonl | gitsession import - --name session.jsonl",
     ),
     writes=True,
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("--format", "name", type=click.Choice([*FORMATS]), help="What the files are; else their content tells.")
 @click.option("--redact", is_flag=True, help="Leave secrets out, with a mark in place of each.")
+@click.option("--name", "stdin_name", metavar="FILE", help="What the file is called that comes on stdin.")
 @click.option("--hook", metavar="AGENT", help="For an agent's hook: stdin says what to import; never fail.")
 def command(
-    settings: options.Settings, paths: tuple[Path, ...], name: str | None, redact: bool, hook: str | None
+    settings: options.Settings,
+    paths: tuple[Path, ...],
+    name: str | None,
+    redact: bool,
+    stdin_name: str | None,
+    hook: str | None,
 ) -> None:
     """Import transcripts of coding agents.
 
@@ -51,6 +59,8 @@ def command(
     agents on this machine left where they keep it; `gitsession formats` shows the places. Each record becomes one
     commit, as it stands; importing again adds what is new. The store is made if there is none, and a
     transcript to put into it.
+
+    `-` is a transcript on stdin. It needs the --name of its file, by which most formats name the session.
 
     What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
     that you gave, and not where it only lies in a directory.
@@ -79,10 +89,11 @@ def command(
     paths = tuple(path for path in paths if path not in bundles)
     tally = Tally(paths, quiet=not paths)
     try:
-        for done in _imported(settings, paths or _places(settings), name, redact=redact):
-            values = tally.add(done)
-            if settings.json:
-                write_json([values])
+        with from_stdin(paths, stdin_name) as (files, named):
+            for done in _imported(settings, files or _places(settings), name, redact=redact):
+                values = tally.add(named(done))
+                if settings.json:
+                    write_json([values])
     finally:
         # After the progress bar, whose line they would break; and also of what was done before an error.
         tally.tell()

@@ -14,7 +14,7 @@ from .. import options
 from ..errors import MissingExtra
 from ..import_report import Tally, result_line
 from ..output import note, write, write_json
-from ..places import places
+from ..places import watched_paths
 from ..text import count
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -
     import is an object as of `gitsession import`. Needs the extra `watch`: `pip install 'gitsession[watch]'`.
     """
     store = settings.make()
-    followed = [*paths] or [place.path for place in places()]
+    followed = [*paths] or watched_paths()
     watched = _Watch(store, settings, redact=redact)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

@@ -1,5 +1,7 @@
 """The objects of an import, of one record or of thousands: few become loose objects, many become a pack."""
 
+from collections.abc import Iterable
+
 from gitsession.repo.codec import GitObject
 from gitsession.repo.objects import LooseBatch, Objects
 from gitsession.repo.pack import PackWriter
@@ -32,22 +34,22 @@ class GrowingBatch:
         """How many bytes it holds, packed where they are in a pack."""
         return self._item_bytes if self._pack is None else self._pack.size
 
-    def add(self, made: GitObject, base: GitObject | None = None) -> None:
-        """Adds an object; `base` is an earlier one that begins alike.
+    def add(self, items: Iterable[tuple[GitObject, GitObject | None]]) -> None:
+        """Adds objects, each with an earlier one that is alike, where there is one.
 
         Raises:
             Unavailable: The disk refuses.
         """
-        if self._pack is not None:
-            self._pack.add(made, base)
-            return
-        self._items.append((made, base))
-        self._item_bytes += len(made.content)
-        if len(self._items) > _LOOSE_OBJECTS or self._item_bytes > _LOOSE_BYTES:
+        if self._pack is None:
+            added = list(items)
+            items = self._items = self._items + added
+            self._item_bytes += sum(len(made.content) for made, _ in added)
+            if len(self._items) <= _LOOSE_OBJECTS and self._item_bytes <= _LOOSE_BYTES:
+                return
             self._pack = PackWriter(self._objects)
-            for item in self._items:
-                self._pack.add(*item)
             self._items = []
+        for made, base in items:
+            self._pack.add(made, base)
 
     def store(self) -> None:
         """Stores the objects, durably.

@@ -1,6 +1,7 @@
 """Git's own encoding of trees and commits, and the loose object around them. Pure functions over bytes."""
 
 import re
+import struct
 import zlib
 from collections.abc import Iterable
 from hashlib import sha1
@@ -29,12 +30,17 @@ _AT_ONCE = 64 * 1024
 # packs it properly later.
 _STORED_BELOW = 2048
 _STORED_LIMIT = 1 << 16
+_STORED = struct.Struct("<3sHH")
 
 # To copy a shorter content takes less time than one call more.
 _SHORT = 1 << 13
 _HEADER = re.compile(rb"(blob|tree|commit|tag) (0|[1-9][0-9]{0,18})\x00")
-_PERSON = re.compile(
-    r"(?P<name>[^<>\n\0]*?) ?<(?P<email>[^<>\n\0]*)> (?P<time>-?[0-9]{1,18}) (?P<zone>[+-][0-9]{1,18})"
+_PERSON_TEXT = r"([^<>\n\0]*?) ?<([^<>\n\0]*)> (-?[0-9]{1,18}) [+-][0-9]{1,18}"
+_PERSON = re.compile(_PERSON_TEXT)
+
+# What a commit's head is, but for those of other programs, which may have more lines, or stranger ones.
+_PLAIN_HEAD = re.compile(
+    rf"tree ([0-9a-f]{{40}})\n((?:parent [0-9a-f]{{40}}\n)*)author {_PERSON_TEXT}\ncommitter {_PERSON_TEXT}\n\n"
 )
 
 
@@ -90,12 +96,7 @@ def deflate(content: bytes, level: int, *, head: bytes = b"") -> bytes:
 def deflate_stored(content: bytes) -> bytes:
     """Returns content of less than 64 KB as a zlib stream that is not compressed."""
     size = len(content)
-    return b"\x78\x01\x01%b%b%b%b" % (
-        size.to_bytes(2, "little"),
-        (size ^ 0xFFFF).to_bytes(2, "little"),
-        content,
-        zlib.adler32(content).to_bytes(4, "big"),
-    )
+    return _STORED.pack(b"\x78\x01\x01", size, size ^ 0xFFFF) + content + zlib.adler32(content).to_bytes(4, "big")
 
 
 def decode_loose(packed: bytes, oid: str, limit: int = MAX_OBJECT_BYTES) -> tuple[str, bytes]:
@@ -263,7 +264,12 @@ def decode_commit(content: bytes, oid: str) -> Commit:
     Raises:
         Corrupt: It is no commit.
     """
-    head, _, message = content.decode("utf-8", "replace").partition("\n\n")
+    text = content.decode("utf-8", "replace")
+    if plain := _PLAIN_HEAD.match(text):
+        tree, parents, *found = plain.groups()
+        author, committer = Person(found[0], found[1], int(found[2])), Person(found[3], found[4], int(found[5]))
+        return Commit(tree, tuple(parents.split()[1::2]), author, committer, text[plain.end() :])
+    head, _, message = text.partition("\n\n")
     tree, parents = "", []
     people: dict[str, Person] = {}
     for line in head.split("\n"):
@@ -273,7 +279,7 @@ def decode_commit(content: bytes, oid: str) -> Commit:
         elif key == "parent":
             parents.append(value)
         elif key in ("author", "committer") and (person := _PERSON.fullmatch(value)):
-            people.setdefault(key, Person(person["name"], person["email"], int(person["time"])))
+            people.setdefault(key, Person(person[1], person[2], int(person[3])))
     if not all(re.fullmatch("[0-9a-f]{40}", name) for name in (tree, *parents)) or len(people) != 2:
         raise Corrupt(f"the commit {oid} is damaged", oid=oid)
     return Commit(tree, tuple(parents), people["author"], people["committer"], message)

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -33,7 +34,7 @@ class Disk:
     @property
     def at_once(self) -> bool:
         """Whether one barrier makes durable all that was written before it, whoever wrote it."""
-        return self.durable and _has_syncfs()
+        return self.durable and _syncfs() is not None
 
     def file(self, file: int) -> None:
         """Syncs an open file now, or leaves it to the next barrier.
@@ -41,7 +42,7 @@ class Disk:
         Raises:
             OSError: The disk refuses.
         """
-        if self.durable and not _has_syncfs():
+        if self.durable and _syncfs() is None:
             _fsync(file)
 
     def directory(self, path: str | Path) -> None:
@@ -50,7 +51,7 @@ class Disk:
         Raises:
             OSError: The disk refuses.
         """
-        if self.durable and not _has_syncfs():
+        if self.durable and _syncfs() is None:
             fsync_directory(path)
 
     def barrier(self) -> None:
@@ -59,15 +60,15 @@ class Disk:
         Raises:
             OSError: The disk refuses, or refused something that was written before.
         """
-        if not self.at_once:
+        syncfs = _syncfs() if self.durable else None
+        if syncfs is None:
             return
         handle = getattr(self._local, "handle", None)
         if handle is None:
             handle = self._local.handle = _Handle(self.path)
-        import ctypes  # noqa: PLC0415  # slow to load, and reading has no use for it
+        if syncfs(handle.file) != 0:
+            import ctypes  # noqa: PLC0415  # as below
 
-        libc = ctypes.CDLL(None, use_errno=True)
-        if libc.syncfs(handle.file) != 0:
             error = ctypes.get_errno()
             raise OSError(error, os.strerror(error))
 
@@ -105,11 +106,17 @@ def _fsync(file: int) -> None:
 
 
 @cache
-def _has_syncfs() -> bool:
-    """Tells whether `syncfs` is there and reports failed writes, as it does since Linux 5.8."""
+def _syncfs() -> Callable[[int], int] | None:
+    """Returns the system's `syncfs`, if it is there and reports failed writes, as it does since Linux 5.8."""
     if sys.platform != "linux":
-        return False
-    import ctypes  # noqa: PLC0415  # as above
+        return None
+    try:
+        import ctypes  # noqa: PLC0415  # slow to load, and reading has no use for it
+    except ModuleNotFoundError:
+        return None  # a Python that was built without it
 
     found = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    return found is not None and (int(found[1]), int(found[2])) >= (5, 8) and hasattr(ctypes.CDLL(None), "syncfs")
+    if found is None or (int(found[1]), int(found[2])) < (5, 8):
+        return None
+    syncfs: Callable[[int], int] | None = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    return syncfs

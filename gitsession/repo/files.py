@@ -4,11 +4,15 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from gitsession.errors import Unavailable
 from gitsession.repo.disk import Disk
+
+# Flags that not every system has.
+BINARY = getattr(os, "O_BINARY", 0)
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and try again",
@@ -33,13 +37,20 @@ def unavailable(error: OSError, doing: str) -> Unavailable:
     return Unavailable(f"cannot {doing}: {reason}")
 
 
-@contextlib.contextmanager
-def translated(doing: str) -> Iterator[None]:
+class translated:  # noqa: N801  # a context manager, named as those of contextlib are; a class, since that is quicker
     """Turns an OSError inside the block into `Unavailable`, with what was being done."""
-    try:
-        yield
-    except OSError as error:
-        raise unavailable(error, doing) from error
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            raise unavailable(error, self._doing) from error
+        if isinstance(error, ImportError):
+            # Parts of Python are loaded when they are first needed, from files that may not be opened just then.
+            raise Unavailable(f"cannot {self._doing}: a part of Python cannot be loaded: {error}") from error
 
 
 def write_all(file: int, content: bytes) -> None:
@@ -56,8 +67,7 @@ def read_file(path: Path | str, limit: int | None = None) -> bytes:
         OSError: As the system says; also for what is no plain file, such as a device that never ends.
     """
     # Without O_NONBLOCK, opening a pipe that somebody left in place of a file would wait for ever.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    file = os.open(path, flags)
+    file = os.open(path, os.O_RDONLY | NONBLOCK | BINARY)
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
@@ -73,6 +83,19 @@ def read_file(path: Path | str, limit: int | None = None) -> bytes:
     finally:
         os.close(file)
     return content
+
+
+def read_start(path: str) -> bytes:
+    """Returns what one look at a file gives, up to 4 KB: all of a short one, as a rule, and `read_file` for certain.
+
+    Raises:
+        OSError: As the system says.
+    """
+    file = os.open(path, os.O_RDONLY | NONBLOCK | BINARY)
+    try:
+        return os.read(file, 4096)
+    finally:
+        os.close(file)
 
 
 def private(path: str, flags: int) -> int:

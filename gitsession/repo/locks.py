@@ -15,7 +15,8 @@ from pathlib import Path
 from zlib import crc32
 
 from gitsession.errors import StoreBusy
-from gitsession.repo.files import make_directories, translated
+from gitsession.repo.files import BINARY, NO_FOLLOW, make_directories, translated
+from gitsession.repo.forking import renew_when_forked
 
 if os.name == "nt":
     import msvcrt
@@ -27,6 +28,10 @@ if os.name == "nt":
         except OSError:
             return False
         return True
+
+    def unlock(file: int) -> None:
+        """Gives the system's lock on an open file back."""
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]  # Windows alone
 else:
     import fcntl
 
@@ -37,6 +42,10 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def unlock(file: int) -> None:
+        """Gives the system's lock on an open file back, also where a forked process has the file open as well."""
+        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 # Sessions share this many lock files, so that a store of many sessions does not fill up with them.
@@ -57,6 +66,16 @@ class SessionLocks:
     def __init__(self, path: Path, *, wait: float) -> None:
         self.path = path
         self.wait = wait
+        self._files: set[int] = set()
+        self.renew()
+        renew_when_forked(self)
+
+    def renew(self) -> None:
+        """Lets go, in a forked process, of what threads of its parent hold."""
+        for file in self._files:
+            with contextlib.suppress(OSError):
+                os.close(file)
+        self._files = set()
         # A first line of waiting within the process: threads queue here without polling.
         self._inner = [threading.Lock() for _ in range(_STRIPES)]
 
@@ -70,11 +89,13 @@ class SessionLocks:
         """
         stripe = crc32(branch.encode()) % _STRIPES
         path = f"{self.path}{os.sep}{stripe:02d}.lock"
-        if not self._inner[stripe].acquire(timeout=self.wait):
+        inner = self._inner[stripe]
+        if not inner.acquire(timeout=self.wait):
             raise StoreBusy(path, None)
         try:
             with translated("lock the session"):
                 file = self._open(path)
+            self._files.add(file)
             try:
                 for pause in pauses(self.wait):
                     with translated("lock the session"):
@@ -86,14 +107,18 @@ class SessionLocks:
                     time.sleep(pause)
                 yield
             finally:
-                # What was written is safe or not by now; the lock ends with the file, whatever closing it says.
+                # What was written is safe or not by now; the lock ends with the file, whatever closing it says. It is
+                # given back before: a process that was forked meanwhile may have the file open for long.
+                self._files.discard(file)
+                with contextlib.suppress(OSError):
+                    unlock(file)
                 with contextlib.suppress(OSError):
                     os.close(file)
         finally:
-            self._inner[stripe].release()
+            inner.release()
 
     def _open(self, path: str) -> int:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_RDWR | os.O_CREAT | NO_FOLLOW
         try:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:
@@ -106,7 +131,8 @@ def pauses(wait: float) -> Iterator[float | None]:
     deadline = time.monotonic() + wait
     pause = 0.0005
     while time.monotonic() < deadline:
-        yield pause * (0.5 + os.urandom(1)[0] / 512)
+        # The last digits of the clock are random enough to part two that wait.
+        yield pause * (0.5 + time.monotonic_ns() // 100 % 256 / 512)
         pause = min(pause * 1.5, 0.05)
     yield None
 
@@ -127,7 +153,7 @@ def take_git_lock(path: str, *, wait: float, scratch: Path) -> int:
     """
     for pause in pauses(wait):
         try:
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o600)
         except FileExistsError:
             age = _age(Path(path), scratch)
             if age is not None and age > STALE_SECONDS and _remove_stale(Path(path), scratch):

@@ -1,7 +1,6 @@
 """The files of the object database, checked by hand: loose objects, packs and their indexes, and what git derives.
 
-Every loose and every packed object is hashed again. libgit2 is asked for the content of packed objects alone, since it
-never returns from a loose object that was cut short.
+Every loose and every packed object is hashed again.
 """
 
 import hashlib
@@ -55,7 +54,7 @@ def count_objects(objects: Objects) -> int:
 
 
 def object_faults(objects: Objects, advance: Callable[[int], None]) -> Iterator[Fault]:
-    """Yields what is wrong with any stored object, reachable or not: each is read and hashed.
+    """Yields what is wrong with any stored object, reachable or not: each is read and hashed, if it was not just now.
 
     Args:
         objects: The object database.
@@ -183,7 +182,7 @@ def _sum_is_right(path: Path) -> bool:
 
 
 def _packed_faults(objects: Objects, index: Path, advance: Callable[[int], None]) -> Iterator[Fault]:
-    """Hashes the objects of one pack again, in the order in which they lie there."""
+    """Hashes the objects of one pack that were not yet, in the order in which they lie there."""
     try:
         content = read_file(index)
     except OSError:
@@ -193,8 +192,11 @@ def _packed_faults(objects: Objects, index: Path, advance: Callable[[int], None]
         return
     offsets = array("I", content[1032 + 24 * count : 1032 + 28 * count])
     offsets.byteswap()
+    sound = objects.sound_places(index)
+    left = [place for place in range(count) if not sound[place]] if len(sound) == count else [*range(count)]
+    advance(count - len(left))
     damaged = 0
-    for done, place in enumerate(sorted(range(count), key=offsets.__getitem__), 1):
+    for done, place in enumerate(sorted(left, key=offsets.__getitem__), 1):
         oid = content[1032 + 20 * place : 1052 + 20 * place].hex()
         try:
             objects.check_packed(oid)
@@ -206,4 +208,4 @@ def _packed_faults(objects: Objects, index: Path, advance: Callable[[int], None]
             advance(256)
     if damaged > _MOST_NAMED:
         yield Fault(None, f"{damaged - _MOST_NAMED} more objects of {index.stem}.pack are damaged", _RESTORE)
-    advance(count % 256)
+    advance(len(left) % 256)

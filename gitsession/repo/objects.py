@@ -1,24 +1,18 @@
-"""The object database of a git repository: loose objects by hand, packs through libgit2.
+"""The object database of a git repository: loose objects, and packs.
 
-Loose objects are read here, with limits and a hash check, because libgit2 (1.9.7) never returns from reading one that
-was cut short. They are written here because that names the system's own error, and costs half. libgit2 is given a
-database of packs alone, so that it cannot meet a loose object.
+All is read here and in `packs`, with limits and a hash check: libgit2 (1.9.7) never returns from reading a loose object
+that was cut short, follows a damaged index out of its bounds, and unpacks whatever a delta in a pack lies over. Loose
+objects are written here because that names the system's own error, and costs half.
 """
 
-import errno
 import os
-import shutil
 import threading
-import weakref
-from collections.abc import Callable, Sequence
-from hashlib import sha1
+from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
 
-import pygit2
-
-from gitsession.errors import Corrupt, Unavailable
+from gitsession.errors import Corrupt
 from gitsession.repo.codec import (
     MAX_OBJECT_BYTES,
     MAX_SMALL_BYTES,
@@ -26,24 +20,14 @@ from gitsession.repo.codec import (
     decode_loose,
     encode_loose,
     git_object,
-    object_id,
-    too_large,
 )
 from gitsession.repo.disk import Disk
-from gitsession.repo.files import read_file, translated, unavailable, write_all
-
-# A pack keeps its files open; libgit2 closes the least used above this, so that hundreds of packs read under a limit
-# of 256 open files.
-pygit2.settings.mwindow_file_limit = 64
-
-T = TypeVar("T")
-
-# The numbers that git gives the kinds of objects.
-_KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
+from gitsession.repo.files import BINARY, read_file, translated, unavailable, write_all
+from gitsession.repo.packs import Packs
 
 
 class Objects:
-    """The objects of one repository. May be shared between threads: each has a pack database of its own.
+    """The objects of one repository. May be shared between threads: each looks for the packs itself.
 
     Attributes:
         path: The `objects` directory.
@@ -55,9 +39,8 @@ class Objects:
         self.disk = disk
         self._root = f"{path}{os.sep}"
         self._local = threading.local()
-        self._sound_indexes: set[tuple[str, int, int, int]] = set()
         self._salt = os.urandom(4).hex()
-        self._temporary = count()
+        self._number = count()
 
     def read(self, oid: str, kind: str, *, limit: int | None = None) -> bytes:
         """Returns the content of an object of the kind given.
@@ -93,9 +76,8 @@ class Objects:
             if found is None:
                 raise
         if found is None:
-            # The object may have been packed, or its pack replaced, between the two looks; a new database knows every
-            # pack that there is.
-            self._local.packs = None
+            # The object may have been packed, or its pack replaced, between the two looks.
+            self.look_anew()
             found = self._find_loose(oid, limit) or self._find_packed(oid, limit)
         return found
 
@@ -111,13 +93,31 @@ class Objects:
         """Tells whether an object seems to be there, without reading it: a file that is not empty, or a pack's item.
 
         Raises:
-            Corrupt: Its pack is damaged.
             Unavailable: The disk could not be read.
         """
-        try:
-            return os.stat(self._path_of(oid)).st_size > 0 or self._packed(self._packed_header, oid) is not None  # noqa: PTH116
-        except FileNotFoundError:
-            return self._packed(self._packed_header, oid) is not None
+        with translated(f"look for the object {oid}"):
+            if self._packed().holds(oid):
+                return True
+            try:
+                return os.stat(self._path_of(oid)).st_size > 0  # noqa: PTH116
+            except FileNotFoundError:
+                return False
+
+    def beginning(self, prefix: str) -> set[str]:
+        """Returns the ids that begin like this, of objects that seem to be there.
+
+        Args:
+            prefix: Two hex digits or more.
+
+        Raises:
+            Unavailable: The disk could not be read.
+        """
+        self.look_anew()
+        found: set[str] = set()
+        with translated("look for objects"):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                found.update(prefix[:2] + name for name in os.listdir(self._root + prefix[:2]) if len(name) == 38)  # noqa: PTH208
+            return {oid for oid in found if oid.startswith(prefix)} | self._packed().beginning(prefix)
 
     def check_packed(self, oid: str) -> None:
         """Checks an object of a pack against its id.
@@ -129,13 +129,22 @@ class Objects:
         if self._find_packed(oid, MAX_OBJECT_BYTES) is None:
             raise Corrupt(f"the object {oid} cannot be found in its pack", oid=oid)
 
+    def sound_places(self, index: Path) -> bytes | bytearray:
+        """Returns for each place of a pack's index 1 if its object was checked since `look_anew`; b"" for no pack."""
+        with translated("look into the packs"):
+            return self._packed().sound(str(index))
+
+    def look_anew(self) -> None:
+        """Forgets what was seen of the packs, in this thread."""
+        self._local.packs = None
+
     def is_loose(self, oid: str) -> bool:
         """Tells whether there is a file for an object, whatever it holds."""
-        return os.path.exists(self._path_of(oid))  # noqa: PTH110  # strings: the hot path
+        return os.access(f"{self._root}{oid[:2]}{os.sep}{oid[2:]}", os.F_OK)
 
     def exists(self, oid: str) -> bool:
         """Tells whether an object is there and sound, with fresh eyes: nothing that was seen before is believed."""
-        self._local.packs = None
+        self.look_anew()
         try:
             return self.find(oid) is not None
         except Corrupt:
@@ -167,14 +176,21 @@ class Objects:
         staged: list[str] = []
         published = 0
         try:
-            staged.extend(map(self._stage, objects))
+            # In objects/ and moved: a name made in the fan-out directory costs several times as much on ext4.
+            prefix = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_"
+            for made in objects:
+                staged.append(f"{prefix}{next(self._number)}")
+                file = os.open(staged[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o400)
+                try:
+                    write_all(file, encode_loose(made))
+                    self.disk.file(file)
+                finally:
+                    os.close(file)
             self.disk.barrier()
             vanished = []
             changed: set[str] = set()
             for temporary, made in zip(staged, objects, strict=True):
-                directories = self._publish(temporary, made.oid)
-                changed.update(directories)
-                if not directories:
+                if not self._publish(temporary, made.oid, changed):
                     vanished.append(made)
                 published += 1
             for directory in changed:
@@ -187,25 +203,10 @@ class Objects:
     def _path_of(self, oid: str) -> str:
         return f"{self._root}{oid[:2]}{os.sep}{oid[2:]}"
 
-    def _stage(self, made: GitObject) -> str:
-        """Writes one object to a temporary file and returns its path."""
-        # In objects/ and moved: a name made in the fan-out directory costs several times as much on ext4.
-        temporary = f"{self._root}tmp_obj_{os.getpid()}_{self._salt}_{next(self._temporary)}"
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o400)
-        try:
-            write_all(file, encode_loose(made))
-            self.disk.file(file)
-        except BaseException:
-            _remove_quietly(temporary)
-            raise
-        finally:
-            os.close(file)
-        return temporary
-
-    def _publish(self, temporary: str, oid: str) -> tuple[str, ...]:
-        """Gives a staged object its name, and returns the directories whose names have changed; none if it vanished."""
+    def _publish(self, temporary: str, oid: str, changed: set[str]) -> bool:
+        """Gives a staged object its name, and adds the directories whose names change; False if it has vanished."""
         directory = f"{self._root}{oid[:2]}"
-        changed: tuple[str, ...] = (directory,)
+        changed.add(directory)
         while True:
             try:
                 os.replace(temporary, f"{directory}{os.sep}{oid[2:]}")  # noqa: PTH105  # strings: the hot path
@@ -213,12 +214,12 @@ class Objects:
                 # The fan-out directory is new, or `git gc` has just removed it because it was empty.
                 try:
                     os.mkdir(directory, 0o700)  # noqa: PTH102
-                    changed = (directory, self._root)
+                    changed.add(self._root)
                 except FileExistsError:
                     if not os.path.lexists(temporary):
-                        return ()
+                        return False
             else:
-                return changed
+                return True
 
     def _find_loose(self, oid: str, limit: int) -> tuple[str, bytes] | None:
         try:
@@ -229,87 +230,17 @@ class Objects:
             raise unavailable(error, f"read the object {oid}") from error
 
     def _find_packed(self, oid: str, limit: int) -> tuple[str, bytes] | None:
-        found = self._packed(lambda name: self._read_packed(name, limit), oid)
-        if found is not None and object_id(*found) != oid:
-            raise Corrupt(f"the object {oid} is damaged in its pack", oid=oid)
-        return found
-
-    def _packed(self, read: Callable[[str], T | None], oid: str) -> T | None:
-        """Asks the packs, and asks again with fresh eyes before an error is believed."""
         try:
-            return read(oid)
-        except (pygit2.GitError, OSError, ValueError):
-            # The pack may have been replaced under us, and libgit2's texts can be stale: a new database decides.
-            self._local.packs = None
-        try:
-            return read(oid)
-        except (pygit2.GitError, OSError, ValueError) as error:
-            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.EIO, errno.EACCES):
-                raise unavailable(error, f"read the object {oid}") from error
-            if "open files" in str(error):
-                raise Unavailable(f"cannot read the object {oid}: too many open files in this process") from error
-            raise Corrupt(f"the object {oid} is damaged in its pack: {error}", oid=oid) from error
+            return self._packed().find(oid, limit)
+        except OSError as error:
+            raise unavailable(error, f"read the object {oid}") from error
 
-    def _packs_path(self) -> str:
-        """Returns the directory whose packs libgit2 is to read.
-
-        It follows a damaged index out of its bounds. So where one is, it is given a directory of links to the others.
-        """
-        try:
-            entries = list(os.scandir(self.path / "pack"))
-        except FileNotFoundError:
-            return str(self.path)
-        indexes = [entry for entry in entries if entry.name.endswith(".idx") or entry.name == "multi-pack-index"]
-        sound = [entry for entry in indexes if self._is_sound(entry)]
-        if len(sound) == len(indexes):
-            return str(self.path)
-        from tempfile import mkdtemp  # noqa: PLC0415  # slow to load, and damage is rare
-
-        links = mkdtemp(prefix="gitsession-")
-        weakref.finalize(self, shutil.rmtree, links, ignore_errors=True)
-        directory = Path(links, "pack")
-        directory.mkdir()
-        for entry in sound:
-            if entry.name.endswith(".idx"):
-                for path in (Path(entry.path), Path(entry.path).with_suffix(".pack")):
-                    (directory / path.name).symlink_to(path.absolute())
-        return links
-
-    def _is_sound(self, index: os.DirEntry[str]) -> bool:
-        """Tells whether the sum of an index is right; each is read once, as long as it does not change."""
-        found = index.stat()
-        state = (index.name, found.st_ino, found.st_size, found.st_mtime_ns)
-        if state not in self._sound_indexes:
-            content = read_file(index.path)
-            if sha1(content[:-20], usedforsecurity=False).digest() != content[-20:]:
-                return False
-            self._sound_indexes.add(state)
-        return True
-
-    def _packed_header(self, oid: str) -> tuple[int, int] | None:
-        """Returns the kind and the size of an object of a pack; None if there is none."""
-        packs = getattr(self._local, "packs", None)
+    def _packed(self) -> Packs:
+        """Returns the packs of this thread, which are looked for when they were not yet, or an object was missing."""
+        packs: Packs | None = getattr(self._local, "packs", None)
         if packs is None:
-            path = self._packs_path()
-            packs = self._local.packs = pygit2.Odb()
-            packs.add_backend(pygit2.OdbBackendPack(path), 1)
-        try:
-            kind, size = packs.read_header(pygit2.Oid(hex=oid))
-        except KeyError:
-            return None
-        return kind, size
-
-    def _read_packed(self, oid: str, limit: int) -> tuple[str, bytes] | None:
-        header = self._packed_header(oid)
-        if header is None:
-            return None
-        if header[1] > limit:
-            raise too_large(oid, header[1], limit)
-        try:
-            kind, content = self._local.packs.read(pygit2.Oid(hex=oid))
-        except KeyError:
-            return None
-        return _KINDS[kind], content
+            packs = self._local.packs = Packs(self.path / "pack")
+        return packs
 
 
 class LooseBatch:

@@ -1,6 +1,6 @@
 """Writing packs: the way of an import, whose thousands of objects become one file.
 
-Trees of a session grow at their end, so each is stored as what it has in common with the one before and the rest.
+Trees of a session grow at their end, so each is stored as what it adds to the one before.
 Git's own `repack` finds better deltas later; these keep an import small and fast. The formats are git's
 (gitformat-pack): pack version 2, index version 2.
 """
@@ -14,13 +14,11 @@ from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
 
-from gitsession.repo.codec import GitObject, deflate, deflate_stored
+from gitsession.repo.codec import GitObject
 from gitsession.repo.files import private, read_file, translated, unavailable
 from gitsession.repo.gc import is_gone
 from gitsession.repo.objects import Objects
-
-_KINDS = {"commit": 1, "tree": 2, "blob": 3}
-_OFS_DELTA = 6
+from gitsession.repo.pack_entry import encode_delta, encode_whole, find_delta
 
 # What the mark of a pack says first that is being imported.
 _HOLDER = "gitsession"
@@ -28,9 +26,6 @@ _HOLDER = "gitsession"
 # How long a chain of deltas may grow, as in git's own packs.
 _MAX_DEPTH = 50
 _READ_SIZE = 1 << 20
-
-# Deltas below this are not compressed.
-_STORED_BELOW = 256
 
 
 class PackWriter:
@@ -46,7 +41,7 @@ class PackWriter:
         self._directory = objects.path / "pack"
         self._temporary = self._directory / f"tmp_pack_{os.getpid()}_{id(self):x}"
         self._entries: dict[bytes, tuple[int, int]] = {}
-        self._depths: dict[str, int] = {}
+        self._depths: dict[bytes, int] = {}
         self._name = ""
         self._size = 0
         self._index_content = b""
@@ -78,7 +73,7 @@ class PackWriter:
 
         Args:
             made: The object.
-            base: One that begins like it and was added before, where there is one.
+            base: One that begins, or ends, like it and was added before, where there is one.
 
         Raises:
             Unavailable: The disk refuses.
@@ -87,17 +82,16 @@ class PackWriter:
         if name in self._entries:
             return
         offset = self._size
-        content = made.content
-        depth = self._depths.get(base.oid, _MAX_DEPTH) if base else _MAX_DEPTH
-        if base is not None and depth < _MAX_DEPTH and (delta := _delta(base.content, content)) is not None:
-            back = offset - self._entries[bytes.fromhex(base.oid)][0]
-            entry = _entry_header(_OFS_DELTA, len(delta)) + _offset(back) + _stream(delta)
-            self._depths[made.oid] = depth + 1
-        else:
-            packed = _stream(content) if made.kind == "tree" else deflate(content, 3)
-            entry = _entry_header(_KINDS[made.kind], len(content)) + packed
-            if made.kind == "tree":
-                self._depths[made.oid] = 0
+        entry = None
+        depth = 0
+        if base is not None and (before := bytes.fromhex(base.oid)) in self._depths:
+            depth = self._depths[before] + 1
+            if depth <= _MAX_DEPTH and (delta := find_delta(base.content, made.content)) is not None:
+                entry = encode_delta(delta, offset - self._entries[before][0])
+        if entry is None:
+            depth, entry = 0, encode_whole(made)
+        if made.kind == "tree":
+            self._depths[name] = depth
         try:
             self._file.write(entry)
         except OSError as error:
@@ -229,78 +223,3 @@ def _link(source: Path, target: Path) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def _entry_header(kind: int, size: int) -> bytes:
-    first, size = kind << 4 | size & 15, size >> 4
-    encoded = bytearray()
-    while size:
-        encoded.append(first | 0x80)
-        first, size = size & 0x7F, size >> 7
-    encoded.append(first)
-    return bytes(encoded)
-
-
-def _offset(back: int) -> bytes:
-    encoded = [back & 0x7F]
-    while back := back >> 7:
-        back -= 1
-        encoded.append(back & 0x7F | 0x80)
-    return bytes(reversed(encoded))
-
-
-def _size(number: int) -> bytes:
-    encoded = bytearray()
-    while number > 0x7F:
-        encoded.append(number & 0x7F | 0x80)
-        number >>= 7
-    encoded.append(number)
-    return bytes(encoded)
-
-
-def _stream(delta: bytes) -> bytes:
-    # A delta is hardly more than the id and the name that were added, which nothing makes much shorter.
-    return deflate_stored(delta) if len(delta) < _STORED_BELOW else deflate(delta, 1)
-
-
-def _delta(base: bytes, content: bytes) -> bytes | None:
-    """Returns the delta that copies the common beginning and holds the rest; None where that saves too little."""
-    common = _common_length(base, content)
-    if common < 64 or common > 0xFFFFFF:
-        return None
-    delta = bytearray(_size(len(base)) + _size(len(content)))
-    # One copy instruction from offset 0 takes three bytes of length, of which libgit2 and git read all.
-    place = 0
-    while place < common:
-        length = min(common - place, 0xFFFF)
-        operation, arguments = 0x80, bytearray()
-        for bit, shift in enumerate((0, 8, 16, 24)):
-            if byte := place >> shift & 0xFF:
-                operation |= 1 << bit
-                arguments.append(byte)
-        for bit, shift in enumerate((0, 8)):
-            if byte := length >> shift & 0xFF:
-                operation |= 0x10 << bit
-                arguments.append(byte)
-        delta.append(operation)
-        delta += arguments
-        place += length
-    for start in range(common, len(content), 127):
-        piece = content[start : start + 127]
-        delta.append(len(piece))
-        delta += piece
-    return bytes(delta) if len(delta) < len(content) // 2 else None
-
-
-def _common_length(a: bytes, b: bytes) -> int:
-    """Returns how many bytes two contents have in common at their beginning."""
-    low, high = 0, min(len(a), len(b))
-    if a[:high] == b[:high]:
-        return high
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

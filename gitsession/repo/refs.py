@@ -15,7 +15,16 @@ from pathlib import Path
 from gitsession.errors import Corrupt, SessionError
 from gitsession.layout import HEADS, is_ref_name
 from gitsession.repo.disk import Disk
-from gitsession.repo.files import make_directory, read_file, translated, unavailable, write_all
+from gitsession.repo.files import (
+    BINARY,
+    NO_FOLLOW,
+    make_directory,
+    read_file,
+    read_start,
+    translated,
+    unavailable,
+    write_all,
+)
 from gitsession.repo.locks import take_git_lock
 
 _OID = re.compile(rb"([0-9a-f]{40})[ \t\r\n]*")
@@ -68,6 +77,7 @@ class Refs:
         self.path = path
         self.disk = disk
         self._root = f"{path}{os.sep}"
+        self._scratch = path / OWN_DIRECTORY
         self.wait = wait
         self._packed: tuple[tuple[int, int, int] | None, dict[str, str]] = (None, {})
 
@@ -78,8 +88,11 @@ class Refs:
             Corrupt: Its file is damaged, or points to another ref.
             Unavailable: The disk could not be read.
         """
+        path = f"{self._root}{name}"
         try:
-            content = read_file(f"{self._root}{name}", 4096)
+            if match := _OID.fullmatch(read_start(path)):
+                return match[1].decode()
+            content = read_file(path, 4096)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return self._read_packed().get(name)
         except PermissionError as error:
@@ -222,12 +235,13 @@ class Refs:
             self.settle(name)
 
     def settle(self, name: str) -> None:
-        """Makes the present value of a loose ref durable.
+        """Makes the present value of a ref durable.
 
         Raises:
             OSError: The disk refuses.
         """
-        self.disk.directory(f"{self._root}{name}".rpartition("/")[0])
+        with suppress(FileNotFoundError):  # git removes the directory of a ref that it has packed, and synced
+            self.disk.directory(f"{self._root}{name}".rpartition("/")[0])
         self.disk.barrier()
 
     def reflog(self, name: str) -> list[tuple[str, str]]:
@@ -253,10 +267,10 @@ class Refs:
                     if link.is_symlink():
                         raise OSError(errno.ELOOP, f"{link} is a link to another place")
         try:
-            return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
+            return take_git_lock(lock, wait=self.wait, scratch=self._scratch)
         except FileNotFoundError:
             make_directory(Path(path).parent, self.disk)
-            return take_git_lock(lock, wait=self.wait, scratch=self.path / OWN_DIRECTORY)
+            return take_git_lock(lock, wait=self.wait, scratch=self._scratch)
         except NotADirectoryError:
             blocker = next(p for p in reversed(Path(path).parents) if p.is_file())
             raise RefBlocked(name, str(blocker.relative_to(self.path))) from None
@@ -277,7 +291,7 @@ class Refs:
         """Takes a line back from the end of a ref's log, so that no log tells of a move that its writer gave up."""
         path = f"{self._root}logs{os.sep}{name}"
         with suppress(OSError):
-            file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
+            file = os.open(path, os.O_RDWR | BINARY | NO_FOLLOW)
             try:
                 os.lseek(file, -len(line), os.SEEK_END)
                 if os.read(file, len(line)) == line:
@@ -290,7 +304,7 @@ class Refs:
         path = f"{self._root}logs{os.sep}{name}"
         line = f"{old} {new} {_REFLOG_PERSON} {int(time.time())} +0000\t{reason}\n".encode()
         # A link in place of the log would lead out of the store.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | BINARY | NO_FOLLOW
         try:
             file = os.open(path, flags, 0o600)
         except FileNotFoundError:

@@ -4,6 +4,7 @@ import os
 import shlex
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -29,6 +30,7 @@ CONFIG = """\
 \tbare = true
 \tsharedRepository = 0600
 \tlogAllRefUpdates = true
+\tfsync = all
 [receive]
 \tdenyNonFastForwards = true
 \tdenyDeletes = true
@@ -107,6 +109,10 @@ class Repository:
         self.maintains = maintains
         self.ignores_case = ignores_case
         self.wait = wait
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # In another process it is opened again: locks, caches and open files stay where they are.
+        return partial(Repository.open, durable=self.disk.durable, wait=self.wait), (self.path,)
 
     @classmethod
     def init(cls, path: Path, *, durable: bool, wait: float) -> "Repository":
@@ -205,9 +211,10 @@ class Repository:
             StoreBusy: A lock stayed held.
             Unavailable: The disk refuses. Where the branch has moved all the same, trying again finds it so.
         """
+        deadline = self._let_gc_end()
         batch.store()
         self._swap(move)
-        self._outlive_gc(batch)
+        self._outlive_gc(batch, deadline)
 
     def move_all(self, moves: Iterable[Move], batch: Batch) -> list[tuple[Move, RefMoved | RefBlocked]]:
         """Stores objects and then moves branches to commits among them, each under its session's lock.
@@ -219,6 +226,7 @@ class Repository:
             StoreBusy: A lock stayed held.
             Unavailable: The disk refuses; some branches may have moved.
         """
+        deadline = self._let_gc_end()
         batch.store()
         failed: list[tuple[Move, RefMoved | RefBlocked]] = []
         for move in moves:
@@ -227,8 +235,21 @@ class Repository:
                     self._swap(move)
             except (RefMoved, RefBlocked) as error:
                 failed.append((move, error))
-        self._outlive_gc(batch)
+        self._outlive_gc(batch, deadline)
         return failed
+
+    def confirm(self, branch: str, batch: Batch) -> None:
+        """Makes sure of a branch that was moved by somebody who may have been killed, or refused, before that was done.
+
+        Args:
+            branch: The branch.
+            batch: The objects that it was moved to.
+
+        Raises:
+            Unavailable: The disk refuses.
+        """
+        self._settle(branch)
+        self._outlive_gc(batch, self._deadline())
 
     def _swap(self, move: Move) -> None:
         name = HEADS + move.branch
@@ -238,17 +259,34 @@ class Repository:
             # In doubt: the branch may have moved before the error. If it has, all that can be missing is its sync.
             if self.refs.find(name) != move.new:
                 raise
-            with translated(f"make the branch {move.branch} durable"):
-                self.refs.settle(name)
+            self._settle(move.branch)
 
-    def _outlive_gc(self, batch: Batch) -> None:
+    def _settle(self, branch: str) -> None:
+        with translated(f"make the branch {branch} durable"):
+            self.refs.settle(HEADS + branch)
+
+    def _deadline(self) -> float:
+        return time.monotonic() + max(self.wait, 1.0)
+
+    def _let_gc_end(self) -> float:
+        """Waits for the end of a collection that is at work, and returns until when one may be waited for at all.
+
+        It would not see the branch move, and a writer that is killed then can store nothing again. One that begins
+        now packs for longer, before it looks at the refs and prunes, than a branch takes to move.
+        """
+        deadline = self._deadline()
+        with translated("look for a running `git gc`"):
+            wait_for_gc(self.path, deadline)
+        return deadline
+
+    def _outlive_gc(self, batch: Batch, deadline: float) -> None:
         """Waits for the end of a collection that may not have seen the branch move, and stores again what it took.
 
         The objects are looked for also where none is running: one may have ended just before. What is there then, no
         later one takes.
         """
         with translated("look for a running `git gc`"):
-            over = wait_for_gc(self.path, time.monotonic() + max(self.wait, 1.0))
+            over = wait_for_gc(self.path, deadline)
             if batch.restore():
                 self.disk.barrier()
         if not over:

@@ -7,7 +7,7 @@ remote which is named by the file, so `S@laptop` reads what `laptop.bundle` had 
 import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -17,12 +17,12 @@ from gitsession.layout import HEADS, REMOTES, is_ref_name, is_remote_name, sessi
 from gitsession.repo.refs import RefBlocked, RefMoved
 from gitsession.sides import relation
 from gitsession.store import Store
-from gitsession.sync.git import Git, Progress, exactly, said
+from gitsession.sync.git import Finished, Git, Progress, exactly, said
 from gitsession.sync.pulling import merge
 from gitsession.sync.remotes import remotes
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
-from gitsession.sync.sending import outgoing
+from gitsession.sync.sending import outgoing, unreadable
 
 _FIRST_LINE = re.compile(rb"# v[23] git bundle\n")
 _REF = re.compile(rb"([0-9a-f]{40}) refs/heads/([^\n]+)\n")
@@ -66,8 +66,15 @@ def write_bundle(
         raise Unavailable(f"cannot write {target}: {error.strerror}") from error
     try:
         git = Git(store.path, store.repository.disk.durable, progress)
-        quiet = ["--quiet"] if progress is None else ["--progress"]
-        done = git.run("bundle", "create", *quiet, temporary, "--stdin", stdin=exactly([HEADS + one for one in chosen]))
+        done = _create(git, temporary, chosen)
+        if done.code:
+            # Git gives up on all where it cannot read one.
+            unread = unreadable(store, git, chosen)
+            chosen = [branch for branch in chosen if branch not in unread]
+            refused |= {session_id_of(branch): f"it is damaged: {why}" for branch, why in unread.items()}
+            if unread and not chosen:
+                raise SyncRefused(str(path), refused)
+            done = _create(git, temporary, chosen) if unread else done
         if done.code:
             raise Unavailable(f"cannot write {target}: {said(done.err)}")
         # Git writes a new file in the place of ours, as the umask says.
@@ -82,6 +89,11 @@ def write_bundle(
     if refused:
         raise SyncRefused(str(path), refused, written)
     return written
+
+
+def _create(git: Git, path: str, branches: Sequence[str]) -> Finished:
+    quiet = ["--quiet"] if git.progress is None else ["--progress"]
+    return git.run("bundle", "create", *quiet, path, "--stdin", stdin=exactly([HEADS + branch for branch in branches]))
 
 
 def is_bundle(path: str | os.PathLike[str]) -> bool:

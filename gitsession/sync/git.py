@@ -113,13 +113,16 @@ class Git:
     progress: Progress | None = None
     timeout: float | None = None
 
-    def run(self, *arguments: str, stdin: bytes | IO[bytes] = b"", hooks: bool = False) -> Finished:
+    def run(
+        self, *arguments: str, stdin: bytes | IO[bytes] = b"", hooks: bool = False, discard: bool = False
+    ) -> Finished:
         """Runs a git command to its end. One that takes too long is ended, and says so in `err`.
 
         Args:
             arguments: The command and what it takes.
             stdin: What it reads: bytes, or a file from where it stands.
             hooks: Whether the user's hooks run, as their `pre-push` does where they push themselves.
+            discard: Whether nobody wants what it prints.
 
         Raises:
             GitNotFound: There is no git.
@@ -135,7 +138,7 @@ class Git:
             child = subprocess.Popen(
                 [*command, *arguments],
                 stdin=subprocess.PIPE if isinstance(stdin, bytes) else stdin,
-                stdout=subprocess.PIPE,
+                stdout=subprocess.DEVNULL if discard else subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=environment,
             )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from gitsession.errors import Corrupt, RemoteUnavailable, SessionError
+from gitsession.errors import RemoteUnavailable, SessionError
 from gitsession.layout import HEADS, REMOTES, session_id_of
 from gitsession.sides import relation
 from gitsession.store import Store
@@ -11,7 +11,7 @@ from gitsession.sync.git import Finished, Git, Progress, said
 from gitsession.sync.remotes import require_remote
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
-from gitsession.sync.sending import outgoing
+from gitsession.sync.sending import outgoing, unreadable
 
 # One line a ref of `git push --porcelain`: a flag, from:to, what was done, and why not.
 _LINE = re.compile(
@@ -72,15 +72,15 @@ def push_selected(store: Store, git: Git, remote: str, selection: Selection, *, 
     branches, damaged = outgoing(store, selection)
     if branches and not damaged and selection.names is None:
         branches = ["*"]
-    results = [_damaged(store, remote, branch, error) for branch, error in damaged.items()]
+    results = [_damaged(store, remote, branch, str(error)) for branch, error in damaged.items()]
     for start in range(0, len(branches), _TOGETHER):
         results += _send(store, git, remote, branches[start : start + _TOGETHER], dry_run=dry_run)
     return results
 
 
-def _damaged(store: Store, remote: str, branch: str, error: Corrupt) -> SyncResult:
+def _damaged(store: Store, remote: str, branch: str, why: str) -> SyncResult:
     theirs = _tip(store, f"{REMOTES}{remote}/{branch}")
-    return SyncResult(session_id_of(branch), "push", "refused", theirs, None, f"it is damaged here: {error}")
+    return SyncResult(session_id_of(branch), "push", "refused", theirs, None, f"it is damaged here: {why}")
 
 
 def _send(store: Store, git: Git, remote: str, branches: Sequence[str], *, dry_run: bool) -> list[SyncResult]:
@@ -89,13 +89,14 @@ def _send(store: Store, git: Git, remote: str, branches: Sequence[str], *, dry_r
     done = git.run("push", "--porcelain", *git.flags(), *options, "--", remote, *refspecs, hooks=True)
     told = outcomes(done)
     if done.code and not any(flag == "!" for flag, _ in told.values()):
-        raise done.failure(remote)
+        return _send_whole(store, git, remote, branches, done.failure(remote), dry_run=dry_run)
     # A server that refuses one object refuses the whole pack, so what it refused is sent again by halves.
     unpacked = [branch for branch, (_, reason) in told.items() if reason == "unpacker error"]
     results: list[SyncResult] = []
     if unpacked:
         if not _BAD_OBJECT.search(done.err):
-            raise RemoteUnavailable(remote, f"it could not store what was sent: {said(done.err)}")
+            error = RemoteUnavailable(remote, f"it could not store what was sent: {said(done.err)}")
+            return _send_whole(store, git, remote, branches, error, dry_run=dry_run)
         half = (len(unpacked) + 1) // 2
         if len(unpacked) == 1:
             told[unpacked[0]] = ("!", f"its objects are damaged or forbidden: {said(done.err)}")
@@ -105,6 +106,26 @@ def _send(store: Store, git: Git, remote: str, branches: Sequence[str], *, dry_r
                 results += _send(store, git, remote, part, dry_run=dry_run)
     found = [_result(store, remote, branch, *outcome) for branch, outcome in told.items()]
     return results + [result for result in found if result is not None]
+
+
+def _send_whole(
+    store: Store, git: Git, remote: str, branches: Sequence[str], error: RemoteUnavailable, *, dry_run: bool
+) -> list[SyncResult]:
+    """Sends again, without the sessions that are damaged here: one of them fails a push of all.
+
+    Raises:
+        RemoteUnavailable: `error`, where none is.
+    """
+    if branches == ["*"]:
+        branches, _ = outgoing(store, Selection.of(None))
+    damaged = unreadable(store, git, branches, remote)
+    if not damaged:
+        raise error
+    whole = [branch for branch in branches if branch not in damaged]
+    results = [_damaged(store, remote, branch, why) for branch, why in damaged.items()]
+    for start in range(0, len(whole), _TOGETHER):
+        results += _send(store, git, remote, whole[start : start + _TOGETHER], dry_run=dry_run)
+    return results
 
 
 def outcomes(done: Finished) -> dict[str, tuple[str, str]]:

@@ -10,6 +10,7 @@ already, because the answer to an earlier push was lost.
 import random
 import time
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 
 from gitsession.building import Built, NewDelta
 from gitsession.conversation import entry_view
@@ -23,7 +24,7 @@ from gitsession.errors import (
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, REMOTES, branch_of
 from gitsession.model import Session, SessionCommit, SessionEntry
-from gitsession.reading import Reader
+from gitsession.reading import Reader, State
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import OWN_DIRECTORY, RefMoved
@@ -57,6 +58,10 @@ class RemoteSessionStore(SessionStore):
         self.remote = remote
         self._server = reader.server
         self._remote_writer = writer
+
+    def __reduce__(self) -> tuple[object, ...]:
+        bind = partial(bind_remote, timeout=self._server.git.timeout)
+        return bind, (self._server.store, self.session_id, self.remote)
 
     def load(self) -> Session:
         """Returns the session as the server has it now; what is known of the server is brought up to date.
@@ -145,6 +150,7 @@ class _Server:
     """One session at a remote: what is known of it, and how it is moved.
 
     Attributes:
+        git: What talks to it.
         pushes: How many commits it took.
     """
 
@@ -156,7 +162,7 @@ class _Server:
         self.ref = f"{REMOTES}{remote}/{self.branch}"
         self.pushes = 0
         self.locks = SessionLocks(store.repository.path / OWN_DIRECTORY / "remote-locks", wait=store.repository.wait)
-        self._git = git
+        self.git = git
 
     def known(self) -> str | None:
         """Returns the commit that the server's branch was last known to be at."""
@@ -169,7 +175,7 @@ class _Server:
             RemoteUnavailable: It could not be reached.
             SyncRefused: It no longer holds what it held.
         """
-        fetched = fetch_into(self.store, self._git, self.remote, Selection.of([self.session_id]), dry_run=False)
+        fetched = fetch_into(self.store, self.git, self.remote, Selection.of([self.session_id]), dry_run=False)
         checked(self.remote, fetched.results)
         if fetched.missing and self.known() is not None:
             raise SyncRefused(self.remote, {self.session_id: "it is gone there; `push` sends what is here"})
@@ -185,7 +191,7 @@ class _Server:
         target = HEADS + self.branch
         lease = f"--force-with-lease={target}:{expected or ''}"
         for attempt in range(_ATTEMPTS):
-            done = self._git.run(
+            done = self.git.run(
                 "push", "--porcelain", "--no-progress", lease, "--", self.remote, f"{new}:{target}", hooks=True
             )
             flag, told = outcomes(done).get(self.branch, ("", ""))
@@ -242,6 +248,9 @@ class _RemoteWriter(Writer):
 
     def _tip(self, branch: str) -> str | None:  # noqa: ARG002  # there is one branch here
         return self._server.known()
+
+    def _confirm(self, branch: str, state: State, delta: NewDelta) -> None:
+        """Does nothing: the server has told where its branch is, and what it tells is the server's to keep."""
 
     def _hold(self, branch: str) -> AbstractContextManager[None]:
         return self._server.locks.hold(branch)

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gitsession.errors import Corrupt, SessionNotFound
-from gitsession.layout import HEADS, session_id_of
+from gitsession.errors import Corrupt, SessionError, SessionNotFound
+from gitsession.layout import HEADS, REMOTES, session_id_of
 from gitsession.store import Store
+from gitsession.sync.git import Git, exactly, said
 from gitsession.sync.selection import Selection
 
 
@@ -37,6 +38,40 @@ def outgoing(store: Store, selection: Selection) -> Outgoing:
         except Corrupt as error:
             damaged[branch] = error
     return Outgoing([branch for branch in found if branch not in damaged], damaged)
+
+
+def unreadable(store: Store, git: Git, branches: Sequence[str], remote: str | None = None) -> dict[str, str]:
+    """Returns those of some branches of which git cannot read all that is to be sent, and what it says of each.
+
+    It does not tell which they are when it gives up on all, so it is asked again by halves.
+
+    Args:
+        store: The store.
+        git: Git on it.
+        branches: The branches.
+        remote: The remote they go to; what it has of them is not read. None where all of it is to be sent.
+    """
+    names = [HEADS + branch for branch in branches]
+    if remote is not None:
+        there = [f"{REMOTES}{remote}/{branch}" for branch in branches]
+        names += [f"^{ref}" for ref in there if _is_whole(store, ref)]
+    done = git.run("pack-objects", "--revs", "--stdout", "-q", "--window=0", stdin=exactly(names), discard=True)
+    if done.code == 0:
+        return {}
+    if len(branches) == 1:
+        return {branches[0]: said(done.err)}
+    half = (len(branches) + 1) // 2
+    parts = (branches[:half], branches[half:])
+    return {branch: why for part in parts for branch, why in unreadable(store, git, part, remote).items()}
+
+
+def _is_whole(store: Store, ref: str) -> bool:
+    """Tells whether a ref is there, and its commit."""
+    try:
+        tip = store.repository.refs.find(ref)
+        return tip is not None and store.reader.commit(tip) is not None
+    except SessionError:
+        return False
 
 
 def _found(store: Store, selection: Selection) -> dict[str, str | Corrupt]:

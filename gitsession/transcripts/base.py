@@ -5,7 +5,7 @@ the log. All functions are pure, over bytes and values: no file is opened here, 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, BinaryIO, Literal, NamedTuple
 
@@ -13,8 +13,7 @@ from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.view import View
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One record of a transcript.
 
     Attributes:
@@ -102,7 +101,7 @@ class Composed(NamedTuple):
 
 
 def _without_raw(record: Record) -> Record:
-    return replace(record, raw=b"")
+    return record._replace(raw=b"")
 
 
 def _is_log(_first: Record) -> Growth:
@@ -110,6 +109,10 @@ def _is_log(_first: Record) -> Growth:
 
 
 def _alone(_path: PurePath, _listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+    return None
+
+
+def _of_none(_path: PurePath, _listing: Listing) -> PurePath | None:
     return None
 
 
@@ -136,9 +139,12 @@ class Format:
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories: the directory that holds them all, and their paths, the recognised one first. Such
             a transcript is read as a `bundle`. None for a transcript that is one file.
+        owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
+            lists directories; None for any other file.
         places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
             home directory, and `${NAME:-…}` the environment variable that moves a directory, with what holds without
             it. Whoever uses them reads the environment; this package does not.
+        pieces: Where the other files of its bundles lie, which change when a transcript grows. Written likewise.
         compose: Makes a transcript that the agent can resume, as its own fork would: the records verbatim but for
             what must be new in a fork, then the entries as records of the agent's kind. Nothing in it may come from a
             clock or from chance: times are those of the session, ids are derived from the draft's. None for a format
@@ -158,5 +164,7 @@ class Format:
     outline: Callable[[Record], Record] = _without_raw
     growth: Callable[[Record], Growth] = _is_log
     bundle: Callable[[PurePath, Listing], tuple[PurePath, Sequence[PurePath]] | None] = _alone
-    places: tuple[str, ...] = field(default=())
+    owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
+    places: tuple[str, ...] = ()
+    pieces: tuple[str, ...] = ()
     compose: Callable[[Draft], Composed] | None = None

@@ -97,30 +97,36 @@ class Tree:
         answers, told apart by the model's message id, after one record. Parallel calls of tools, and what hooks,
         progress and attachments add beside the line, branch the tree as well, and mean nothing.
         """
-        leaf = self.leaf()
-        if leaf is None:
-            return []
-        line, aside = set(self.back(leaf)), is_aside(self.value(leaf))
-        spoken, ends = self.nearest(self._is_spoken), self._ends()
         # For each record, and each of the two kinds, what was said after it: by the prompt, or by the answer's id.
-        branches: dict[tuple[str | int, bool], dict[str, list[int]]] = {}
+        branches: dict[tuple[str | int, bool, bool], dict[str, list[int]]] = {}
+        spoken = self.nearest(self._is_spoken)
         for place, parent in self.parents.items():
             value = self.value(place)
-            if is_aside(value) != aside or place not in ends:
-                continue
             key = self._said_anew(value)
+            if not key:
+                continue
+            aside = is_aside(value)
             before = None if parent is None else spoken[parent]
-            if not key or (before is None and (aside or value.get("parentUuid") is not None)):
+            if before is None and (aside or value.get("parentUuid") is not None):
                 continue
             point = text(value, "sessionId") if before is None else before
-            branches.setdefault((point, text(value, "type") == "user"), {}).setdefault(key, []).append(place)
+            kind = (point, text(value, "type") == "user", aside)
+            branches.setdefault(kind, {}).setdefault(key, []).append(place)
+        leaf = self.leaf() if any(len(alternatives) > 1 for alternatives in branches.values()) else None
+        return [] if leaf is None else self._left(leaf, branches)
+
+    def _left(
+        self, leaf: int, branches: dict[tuple[str | int, bool, bool], dict[str, list[int]]]
+    ) -> list[AbandonedLine]:
+        """Returns the lines that branch off and are not the one that ends in the leaf."""
+        line, aside, ends = set(self.back(leaf)), is_aside(self.value(leaf)), self._ends()
         found: dict[int, int | None] = {}
-        for (point, _), alternatives in branches.items():
-            last = [max(ends[place] for place in places) for places in alternatives.values()]
-            kept = next(
-                (end for end, places in zip(last, alternatives.values(), strict=True) if line & {*places}), None
-            )
-            kept = max(last) if kept is None else kept
+        for (point, _, beside), every in branches.items():
+            hanging = ([place for place in places if place in ends] for places in every.values())
+            alternatives = [places for places in hanging if places and beside == aside]
+            last = [max(ends[place] for place in places) for places in alternatives]
+            kept = next((end for end, places in zip(last, alternatives, strict=True) if line & {*places}), None)
+            kept = max(last, default=None) if kept is None else kept
             found |= {end: point if isinstance(point, int) else None for end in last if end != kept}
         return [
             AbandonedLine(self.entry_id(end), None if at is None else self.entry_id(at))

@@ -5,7 +5,7 @@ expects a field to be there or to have the right type, and a kind that is not kn
 """
 
 import re
-from dataclasses import replace
+import sys
 from typing import Any
 
 from gitsession.blocks import flat_text
@@ -37,11 +37,12 @@ KINDS = {
     "worktree-state": "worktreeSession",
 }
 
-# What the tree of records is made of.
+# What the tree of records is made of, and what tells prompts apart.
 _TREE = (
-    *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "promptId", "timestamp"),
+    *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId"),
     *("isSidechain", "teamName", "isMeta", "isApiErrorMessage"),
 )
+_PROMPT = ("promptId", "timestamp")
 _OUTLINED = 500
 
 # What the agent writes into the user's mouth begins like this.
@@ -133,14 +134,24 @@ def model(value: dict[str, Any]) -> str:
 
 
 def outline(record: Record) -> Record:
-    """Returns a record with what tells its place in the tree, and the beginning of a prompt, but not its contents."""
+    """Returns a record with what tells its place in the tree, and the beginning of a prompt, but not its contents.
+
+    It is kept while a file is read, so what says nothing is left out, and what records have in common is there once.
+    """
     value = record.value
     if not isinstance(value, dict) or text(value, "type") not in CHAIN:
-        return replace(record, raw=b"", value=None)
+        return record._replace(raw=b"", value=None)
     said = prompt(value)[:_OUTLINED]
-    kept = {key: value[key] for key in _TREE if key in value}
-    kept["message"] = {"id": text(value.get("message"), "id"), "content": said}
-    return replace(record, raw=b"", value=kept)
+    kept: dict[str, Any] = {
+        key: sys.intern(found) if isinstance(found, str) else found
+        for key in ((*_TREE, *_PROMPT) if said else _TREE)
+        if (found := value.get(key))
+    }
+    if own := text(value.get("message"), "id"):
+        kept["message"] = {"id": sys.intern(own)}
+    if said:
+        kept["message"] = {**kept.get("message", {}), "content": said}
+    return record._replace(raw=b"", value=kept)
 
 
 def show(record: Record) -> View:

@@ -5,7 +5,6 @@ names the session. Known from the agent's source; nothing here expects a field t
 """
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from gitsession.parts import Part, compact
@@ -121,7 +120,7 @@ def outline(record: Record) -> Record:
         kept = {"type": "event_msg", "payload": {"type": text(happened, "type"), **said, **turns}}
     elif text(value, "type") in ("compacted", "inter_agent_communication"):
         kept = {"type": value["type"]}
-    return replace(record, raw=b"", value=kept)
+    return record._replace(raw=b"", value=kept)
 
 
 def show(record: Record) -> View:

@@ -7,7 +7,6 @@ on as a derived branch. What subagents say is no part of the conversation.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -151,7 +150,7 @@ def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
 def _outline(record: Record) -> Record:
     kind = text(record.value, "type")
     back = text(mapping(record.value, "data"), "upToEventId")
-    return replace(record, raw=b"", value={"type": kind, "data": {"upToEventId": back}} if kind else None)
+    return record._replace(raw=b"", value={"type": kind, "data": {"upToEventId": back}} if kind else None)
 
 
 COPILOT = Format(

@@ -15,7 +15,6 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.records import Describe, described, join, measure, parse
@@ -67,7 +66,7 @@ def read(raw: bytes, paths: Paths, describe: Describe) -> Iterator[Record]:
     if value is not None and (problem is None or isinstance(value, list)):
         ended = whole.endswith("\n")
         first = Record(_encode(whole.removesuffix("\n")), value, 1, newline=ended)
-        yield replace(described(first, describe), id=DOCUMENT)
+        yield described(first, describe)._replace(id=DOCUMENT)
         yield from elements
     else:
         yield Record(_encode(text[:start]), line=1, id=DOCUMENT, newline=False)
@@ -138,7 +137,7 @@ def _elements(text: str, place: int, describe: Describe) -> tuple[list[Record], 
         value, problem = parse(piece)
         line += text.count("\n", place, start)
         record = described(Record(piece, value, line, newline=False, problem=problem), describe)
-        found.append(replace(record, id=own_id(record.id)))
+        found.append(record._replace(id=own_id(record.id)))
         line += text.count("\n", start, end)
         place = end
 
@@ -154,9 +153,9 @@ def _rest(rest: str, judged: str, line: int) -> Iterator[Record]:
     ended = rest.endswith("\n")
     record = Record(_encode(rest.removesuffix("\n")), line=line, newline=ended)
     if _is_cut(judged.strip("\ufeff \t\r\n").removeprefix(",").lstrip(" \t\r\n")):
-        yield replace(record, problem="the document is not complete", unfinished=True)
+        yield record._replace(problem="the document is not complete", unfinished=True)
     else:
-        yield replace(record, problem="from here on it is no array of messages")
+        yield record._replace(problem="from here on it is no array of messages")
 
 
 def _is_cut(text: str) -> bool:

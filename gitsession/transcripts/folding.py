@@ -1,7 +1,6 @@
 """What the folds of most formats share: records in their order, each of which is one message, several, or none."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import AbandonedLine, Record
@@ -23,7 +22,7 @@ def fold_each(log: Sequence[Record], messages: Callable[[Record], Sequence[Messa
     for place, record in enumerate(log):
         at = record.timestamp or at
         own = record.id or f"record-{place}"
-        said = messages(replace(record, id=own))
+        said = messages(record._replace(id=own))
         if isinstance(said, CompactionEntry):
             entries.append(CompactionEntry(said.summary, said.first_kept_id, said.tokens_before, id=own, timestamp=at))
             continue

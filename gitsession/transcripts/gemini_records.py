@@ -5,7 +5,6 @@ on what stands before it: `$set`, `$rewindTo`.
 """
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from gitsession.blocks import flat_text
@@ -97,7 +96,7 @@ def outline(record: Record) -> Record:
         kept = {"$rewindTo": back}
     elif isinstance(found := mapping(value, "$set").get("messages"), list):
         kept = {"$set": {"messages": [outlined for one in found if (outlined := _outlined(one))]}}
-    return replace(record, raw=b"", value=kept)
+    return record._replace(raw=b"", value=kept)
 
 
 def _outlined(value: Any) -> dict[str, Any] | None:

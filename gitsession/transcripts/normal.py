@@ -6,7 +6,6 @@ assistant, system, tool), `content` (a string, or a list of text and image parts
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from gitsession.model import Message
@@ -151,7 +150,7 @@ def damaged(record: Record) -> View:
 
 def bare(record: Record) -> Record:
     """Returns a record without its contents: the outline in a format where no line is ever abandoned."""
-    return replace(record, raw=b"", value=None)
+    return record._replace(raw=b"", value=None)
 
 
 def titled_by_prompt(header: Mapping[str, Any], message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -40,6 +40,9 @@ from gitsession.transcripts.opencode_messages import (
 from gitsession.view import View
 
 _PATHS = (("messages",),)
+# The directories with a file a session.
+_BESIDE = ("session_diff", "share", "todo")
+_STORAGE = "${XDG_DATA_HOME:-~/.local/share}/opencode/storage"
 # The session's id in an export that is cut.
 _BEGINNING = re.compile(rb'"id"\s*:\s*"(ses\w*)"')
 
@@ -85,11 +88,29 @@ def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePa
     if path.suffix != ".json" or path.parent.parent.name != "session":
         return None
     root, session = path.parents[2], path.stem
-    found = [root / kind / f"{session}.json" for kind in ("session_diff", "share", "todo")]
+    found = [root / kind / f"{session}.json" for kind in _BESIDE]
     found = [one for one in found if one.name in listing(one.parent)]
     messages = [root / "message" / session / name for name in listing(root / "message" / session)]
     parts = [root / "part" / one.stem / name for one in messages for name in listing(root / "part" / one.stem)]
     return root, [path, *(one for one in (*messages, *parts, *found) if one.suffix == ".json")]
+
+
+def _owner(path: PurePath, listing: Listing) -> PurePath | None:
+    if path.suffix != ".json" or len(path.parents) < 3:
+        return None
+    kind, root = path.parents[1].name, path.parents[2]
+    if kind == "part":
+        message = f"{path.parent.name}.json"
+        sessions = [one for one in listing(root / "message") if message in listing(root / "message" / one)]
+    elif kind == "message":
+        sessions = [path.parent.name]
+    elif path.parent.name in _BESIDE:
+        root, sessions = path.parents[1], [path.stem]
+    else:
+        return None
+    projects = [root / "session" / one for one in listing(root / "session")]
+    found = (project / f"{session}.json" for session in sessions for project in projects)
+    return next((one for one in found if one.name in listing(one.parent)), None)
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
@@ -157,6 +178,8 @@ OPENCODE = Format(
     outline=bare,
     growth=_growth,
     bundle=_bundle,
-    places=("${XDG_DATA_HOME:-~/.local/share}/opencode/storage/session",),
+    owner=_owner,
+    places=(f"{_STORAGE}/session",),
+    pieces=tuple(f"{_STORAGE}/{one}" for one in ("message", "part", *_BESIDE)),
     compose=compose,
 )

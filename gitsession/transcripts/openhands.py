@@ -89,6 +89,12 @@ def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePa
     return path.parent, [path, *(events / name for name in listing(events) if name.endswith(".json"))]
 
 
+def _owner(path: PurePath, listing: Listing) -> PurePath | None:
+    conversation = path.parent.parent
+    inside = path.parent.name == "events" and path.suffix == ".json"
+    return conversation / _STATE if inside and _STATE in listing(conversation) else None
+
+
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     inner = _inner(first.value)
     own = text(inner, "id") if _is_state(inner) else ""
@@ -153,5 +159,6 @@ OPENHANDS = Format(
     outline=bare,
     growth=_growth,
     bundle=_bundle,
+    owner=_owner,
     places=("${OPENHANDS_CONVERSATIONS_DIR:-${OPENHANDS_PERSISTENCE_DIR:-~/.openhands}/conversations}",),
 )

@@ -5,7 +5,6 @@ Versions 1 to 3, and what Tau, its sister in Python, writes: entries with `paren
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -131,10 +130,10 @@ def _view(record: Record) -> View:
 def _outline(record: Record) -> Record:
     value = record.value
     if not isinstance(value, dict):
-        return replace(record, raw=b"", value=None)
+        return record._replace(raw=b"", value=None)
     kept = {key: value[key] for key in ("type", "id", "parentId", "parent_id") if key in value}
     kept["message"] = {"role": text(mapping(value, "message"), "role")}
-    return replace(record, raw=b"", value=kept)
+    return record._replace(raw=b"", value=kept)
 
 
 def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:

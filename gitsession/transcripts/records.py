@@ -15,7 +15,6 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 from gitsession import json_text
@@ -82,7 +81,7 @@ def described(record: Record, describe: Describe) -> Record:
     if not isinstance(record.value, dict):
         return record
     own_id, timestamp = describe(record.value)
-    return replace(record, id=own_id, timestamp=timestamp)
+    return record._replace(id=own_id, timestamp=timestamp)
 
 
 def join(records: Iterable[Record]) -> Iterator[bytes]:
@@ -143,7 +142,7 @@ class _Reader:
             return
         rest = ends[-1] if ends else 0
         if ends:
-            yield from (replace(record, newline=False) for record in _pieces(text[:rest], ends, line.number))
+            yield from (record._replace(newline=False) for record in _pieces(text[:rest], ends, line.number))
         if not line.ended:
             yield _unfinished(_raw(text[rest:]), line.number, newline=False)
         elif _is_cut(text, failed) and (found := self._over_lines(_Line(_raw(text[rest:]), True, line.number))):

@@ -4,12 +4,11 @@ import json
 import random
 import string
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitsession import SessionMeta, Store
 from gitsession.building import NewDelta, build
-from gitsession.growth import _bases
+from gitsession.growth import with_bases
 from gitsession.repo.batch import GrowingBatch
 from gitsession.repo.repository import Move
 from gitsession.view import view
@@ -44,10 +43,8 @@ def fill(store: Store, sizes: dict[str, int], *, size: int = 800) -> None:
             message = next(source)
             content = b'{"type":"message","message":%b}\n' % json.dumps(message, separators=(",", ":")).encode()
             delta = NewDelta(f"c{number}", content, lambda said=message: [view(said)])
-            bases = _bases(state)
             built = build(state, delta, meta, now=_BEGUN + place + number)
-            for made in built.objects:
-                batch.add(made, bases.pop(0) if made.kind == "tree" and bases else None)
+            batch.add(with_bases(built, state))
             state = built.state
             if batch.size > 200_000_000:
                 batch.store()
@@ -57,28 +54,3 @@ def fill(store: Store, sizes: dict[str, int], *, size: int = 800) -> None:
             moves.append(Move(session, None, state.oid, "benchmark"))
     store.repository.move_all(moves, batch)
     batch.close()
-
-
-def transcript(path: Path, records: int, size: int, seed: int = 7) -> Path:
-    """Writes a transcript of Claude Code's kind of so many records of about so many bytes each."""
-    session = f"00000000-0000-4000-8000-{seed:012d}"
-    with path.open("w") as file:
-        parent = None
-        for number, message in zip(range(records), messages(seed, size), strict=False):
-            own = f"{seed:08d}-0000-4000-9000-{number:012d}"
-            record = {
-                "parentUuid": parent,
-                "isSidechain": False,
-                "userType": "external",
-                "cwd": "/home/dev/project",
-                "sessionId": session,
-                "version": "2.1.30",
-                "gitBranch": "main",
-                "type": message["role"],
-                "message": message,
-                "uuid": own,
-                "timestamp": f"2026-03-02T{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}.000Z",
-            }
-            file.write(json.dumps(record, separators=(",", ":")) + "\n")
-            parent = own
-    return path

@@ -4,16 +4,16 @@ The remote is reached by its path, by git's smart HTTP (which may list just the 
 sessions whose refs are packed. What is fetched or pushed is always one session of one new commit.
 """
 
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
 from gitsession import Store, add_remote, bind_remote, new_commit, pull, push, remote_sessions
+from tests.benchmarks.measuring import machine, shown
+from tests.benchmarks.measuring import timed as seconds
 from tests.sync.servers import serving
 
 SIZES = (100, 10_000, 100_000)
@@ -38,16 +38,12 @@ def server_with(root: Path, sessions: int) -> Store:
 
 
 def timed(call: Callable[[], object]) -> float:
-    """Returns the best of some runs, in milliseconds."""
-    times = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times) * 1000
+    """Returns what a call takes, in seconds: the best of some."""
+    return min(seconds(call) for _ in range(ROUNDS))
 
 
 def measure(server: Store, url: str, directory: Path) -> dict[str, float]:
+    """Returns what each verb takes, in seconds."""
     ours = Store.init(directory, durable=False)
     add_remote(ours, "origin", url)
     pull(ours, sessions=["one"])
@@ -76,7 +72,10 @@ def measure(server: Store, url: str, directory: Path) -> dict[str, float]:
 
 
 def main(sizes: list[int]) -> None:
-    subprocess.run(["git", "--version"], check=True)
+    """Prints the table."""
+    print(f"{machine()}\n")
+    print("| sessions of the remote | by | pull of one | push of one | commit at the server | `list --remote` |")
+    print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         root = Path(name, "served")
         servers = {kind: stack.enter_context(serving(kind, root, Path(name, kind))) for kind in ("path", "http")}
@@ -85,8 +84,7 @@ def main(sizes: list[int]) -> None:
             for kind, server in servers.items():
                 with patch.dict("os.environ", server.environment):
                     found = measure(there, server.url(there.path), Path(name, f"ours-{kind}-{size}.git"))
-                for what, milliseconds in found.items():
-                    print(f"{size:>9,} sessions  {kind:4}  {what:22} {milliseconds:9.1f} ms")
+                print(f"| {size:,} | {kind} | {' | '.join(map(shown, found.values()))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -121,10 +121,11 @@ def test_options_are_kept_in_what_is_printed(gitsession: Run, path: Path, tmp_pa
     "given",
     ["", "no json", "[" * 100_000, "[1]", '{"transcript_path": 7}', '{"transcript_path": "/nowhere/s.jsonl"}'],
 )
-def test_an_agent_is_never_stopped_by_what_goes_wrong(gitsession: Run, given: str) -> None:
+def test_an_agent_is_never_stopped_by_what_goes_wrong(gitsession: Run, given: str, store_path: Path) -> None:
     done = gitsession("import", "--hook", "claude-code", stdin=given)
-    assert (done.code, done.out) == (0, "")
-    assert "Traceback" not in done.err
+    assert (done.code, done.out, done.err.count("\n")) == (0, "", 1)
+    assert "nothing was imported" in done.err
+    assert not store_path.exists()
 
 
 def test_an_agent_is_not_stopped_by_a_store_that_cannot_be_made(gitsession: Run, path: Path, tmp_path: Path) -> None:

@@ -151,3 +151,24 @@ def test_progress_is_shown_on_a_terminal_only(projects: Path, store_path: Path) 
 def test_progress_is_not_shown_in_a_pipe(gitsession: Run, projects: Path) -> None:
     done = gitsession("import", projects / "-home-me" / "s1.jsonl")
     assert done == Result(0, done.out, "")
+
+
+def test_a_transcript_on_stdin_has_the_name_that_is_given(gitsession: Run, projects: Path) -> None:
+    content = (projects / "-home-me" / "s1.jsonl").read_bytes()
+    done = gitsession("import", "-", "--name", "s1.jsonl", stdin=content)
+    assert done == Result(0, f"      3  {'s1':36}  -\n1 session, 3 new commits\n", "")
+    assert gitsession("export", "s1", "--format", "original").out.encode() == content
+    # It is the same as the file.
+    assert gitsession("import", projects / "-home-me" / "s1.jsonl").out == "1 session, 0 new commits\n"
+    assert gitsession("import", "-", "--name", "s1.jsonl", "--json", stdin=content).values[0]["path"] == "-"
+
+
+def test_what_is_wrong_with_stdin_is_told_of_it(gitsession: Run, store_path: Path) -> None:
+    done = gitsession("import", "-", "--name", "s1.jsonl", stdin=b"no transcript\n")
+    assert (done.code, done.err.split(":")[0]) == (15, "stdin")
+    assert not store_path.exists()
+
+
+@pytest.mark.parametrize("given", [["-"], ["-", "--name", "a/b.jsonl"], ["-", "--name", ""], ["--name", "a.jsonl"]])
+def test_stdin_and_a_name_come_together(gitsession: Run, given: list[str]) -> None:
+    assert gitsession("import", *given, stdin=transcript("Hello")).code == 2

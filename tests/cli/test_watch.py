@@ -21,6 +21,7 @@ from gitsession import Store
 from .conftest import COMMAND
 from .test_import import record
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 PATIENCE = 20.0
 
 
@@ -184,6 +185,26 @@ def test_the_agents_places_are_followed_as_json(watching: Watching, tmp_path: Pa
         path = put(tmp_path / "claude" / "projects" / "x" / "s1.jsonl", "Hello")
         value = json.loads(watch.line())
         assert (value["path"], value["new_commits"]) == (str(path), 1)
+
+
+def test_a_part_that_is_written_beside_its_session_is_followed(watching: Watching, tmp_path: Path) -> None:
+    storage = tmp_path / "opencode" / "storage"
+    shutil.copytree(FIXTURES / "opencode" / "storage", storage)
+    (session,) = storage.glob("session/*/*.json")
+    with watching(XDG_DATA_HOME=str(tmp_path)) as watch:
+        assert watch.words() == ["15", session.stem, str(session)]
+        (storage / "message" / session.stem / "msg_04.json").write_text(
+            json.dumps({"id": "msg_04", "sessionID": session.stem, "role": "user", "time": {"created": 1}})
+        )
+        assert watch.words() == ["1", session.stem, str(session)]
+        part = storage / "part" / "msg_04" / "prt_0401.json"
+        part.parent.mkdir()
+        part.write_text(
+            json.dumps(
+                {"id": "prt_0401", "messageID": "msg_04", "sessionID": session.stem, "type": "text", "text": "And now?"}
+            )
+        )
+        assert watch.words() == ["1", session.stem, str(session)]
 
 
 def test_a_store_below_what_is_followed_does_not_wake_it_up(watching: Watching, tmp_path: Path) -> None:

@@ -65,10 +65,9 @@ def test_a_repack_that_did_not_see_the_ref_move_keeps_the_pack_of_an_import(
     store: Store, git: Git, tmp_path: Path
 ) -> None:
     batch = RepackedBatch(store, tmp_path)
-    batch.add(git_object("tree", b""))
+    batch.add([(git_object("tree", b""), None)])
     commits = [git_object("commit", commit_of(number)) for number in range(200)]
-    for made in commits:
-        batch.add(made)
+    batch.add((made, None) for made in commits)
     moves = [Move(f"s{number}", None, made.oid, "import") for number, made in enumerate(commits)]
     assert store.repository.move_all(moves, batch) == []
     batch.close()

@@ -15,6 +15,7 @@ from gitsession import (
     SessionMeta,
     Store,
     UnknownEntry,
+    verify,
 )
 from tests.stores import HELLO, HI, everything
 
@@ -92,6 +93,28 @@ def test_an_id_is_one_in_both_contracts(store: Store) -> None:
     with pytest.raises(Corrupt):
         store.append("s", MessageEntry(HI, id="c1/0"))
     assert before == everything(store)
+
+
+def test_a_commit_whose_messages_would_get_an_id_that_is_taken_is_refused(store: Store) -> None:
+    store.create(SessionMeta("s"))
+    store.append("s", MessageEntry(HELLO, id="c1/1"))
+    before = everything(store)
+    with pytest.raises(Corrupt, match="'c1/1' already"):
+        store.bind("s").commit(SessionCommit("c1", "c1/1", [HI, HELLO]))
+    assert everything(store) == before
+    assert store.bind("s").commit(SessionCommit("c1", "c1/1", [HI])).head == "c1"
+    assert [entry.id for entry in store.load("s")] == ["c1/1", "c1/0"]
+
+
+def test_ids_of_entries_and_commits_that_only_begin_alike_are_free(store: Store) -> None:
+    store.create(SessionMeta("s"))
+    # The message of the commit "c1/0" has the id "c1/0/0", and an entry has the id that it was given.
+    store.append("s", MessageEntry(HELLO, id="e1"))
+    store.append("s", MessageEntry(HELLO, id="e1/0"))
+    store.bind("s").commit(SessionCommit("c1/0", "e1/0", [HI]))
+    store.bind("s").commit(SessionCommit("c1", "c1/0", [HI]))
+    assert [entry.id for entry in store.load("s")] == ["e1", "e1/0", "c1/0/0", "c1/0"]
+    assert list(verify(store)) == []
 
 
 @pytest.mark.parametrize("entry_id", ["c1/1", "c1/00", "c1/\u0660", "c1/x", "c1/", "/0", "c1"[:1] + "/0"])

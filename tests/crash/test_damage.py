@@ -124,8 +124,6 @@ def touched_by(path: Path, name: str) -> set[str]:
             elif name.endswith((".pack", ".idx")):
                 index = (path / name).with_suffix(".idx")
                 named = {line.split()[1] for line in _show_index(index)}
-            elif name.endswith("multi-pack-index"):
-                named = oids  # an index over all packs, which libgit2 believes; `verify` says to delete it
             else:
                 named = set()
             if oids & named:
@@ -188,7 +186,6 @@ def run(variant: Path, tmp_path: Path, *, thorough: bool) -> None:
         for how, place, damaged in damages(content, thorough=thorough, by_byte=by_byte) if content else ():
             if damaged == content:
                 continue
-            # A path of its own each time: libgit2 keeps packs open by their paths.
             copy = tmp_path / f"{next(case)}.git"
             shutil.copytree(variant, copy)
             (copy / name).chmod(0o644)

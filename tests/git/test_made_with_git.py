@@ -249,6 +249,30 @@ def test_a_title_changed_in_a_work_tree_is_read(talk: Store, tree: Path, git: Gi
     assert [entry.delta for entry in talk.log("talk")][:3] == [5, None, 4]
 
 
+@pytest.mark.parametrize("what", ["nothing", "the title"])
+def test_a_text_that_was_copied_to_another_commit_moves_no_number(talk: Store, tree: Path, git: Git, what: str) -> None:
+    if what == "the title":
+        header = (tree / "session.json").read_text()
+        (tree / "session.json").write_text(header.replace('"id":', '"title":"By hand","id":'))
+    git("-C", tree, *PERSON, "commit", "-q", "-a", "--allow-empty", "-C", "HEAD")
+    git("-C", tree, "push", "-q")
+    found = list(talk.log("talk"))
+    assert [entry.delta for entry in found[1:]] == [4, 3, 2, 1, 0]
+    assert found[0].delta == (None if what == "nothing" else 4)  # its text says so
+    assert [talk.info("talk", at=f"#{number}").deltas for number in range(5)] == [1, 2, 3, 4, 5]
+    assert [meta.title for meta in talk.list()] == ["By hand" if what == "the title" else None]
+    assert [entry.timestamp for entry in talk.load("talk")] == [entry.time for entry in found[:0:-1]]
+
+
+def test_a_commit_whose_text_names_nothing_is_looked_into(talk: Store, tree: Path, git: Git) -> None:
+    git("-C", tree, *PERSON, "commit", "-q", "--amend", "-m", "Another text")
+    git("-C", tree, "push", "-q", "-f", "origin", "HEAD:copy")
+    found = [(entry.delta, entry.subject == "Another text") for entry in talk.log("copy")]
+    assert found == [(4, True), (3, False), (2, False), (1, False), (0, False)]
+    (info,) = [found for found in talk.sessions() if found.id == "copy"]
+    assert (info.deltas, info.head) == (5, "c4")  # type: ignore[union-attr]  # it can be read
+
+
 def test_a_delta_written_in_a_work_tree_is_read(talk: Store, tree: Path, git: Git) -> None:
     last = max(tree.rglob("*.jsonl"))
     path = last.with_name(last.name.replace("000004-c4-", "000005-by%20hand-"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import CompactionEntry, MessageEntry, SessionCommit, SessionMeta, Store
+from gitsession import CompactionEntry, MessageEntry, SessionCommit, SessionMeta, Store, maintain, new_commit
 from tests.conftest import Git
 from tests.stores import HELLO, SHAPES
 
@@ -166,3 +166,18 @@ def test_packing_and_maintenance_change_nothing_that_is_read(talk: Store, at: Gi
     talk.append("talk", MessageEntry(HELLO, id="after"))
     assert talk.bind("talk").load().head == "after"
     assert lines(at("log", "-1", "--format=%s", "talk")) == ["user: Hello"]
+
+
+def test_a_session_is_one_ref_however_much_is_written(store: Store, git: Git, tmp_path: Path) -> None:
+    """So what git lists for a fetch or a push grows with the sessions alone."""
+    session = store.bind("s")
+    head = None
+    for number in range(120):
+        head = session.commit(new_commit(head, [{"number": number}])).head
+    store.fork("s", "fork", at="#50")
+    store.append("fork", MessageEntry({"number": 50}))
+    maintain(store)
+    other = Store.init(tmp_path / "other.git", durable=False)
+    git("-C", store.path, "push", "-q", other.path, "s", "fork")
+    for path in (store.path, other.path):
+        assert git("-C", path, "for-each-ref", "--format=%(refname)").split() == ["refs/heads/fork", "refs/heads/s"]

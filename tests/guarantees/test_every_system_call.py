@@ -1,4 +1,7 @@
-"""A commit that is killed at, or refused, each of its system calls: the old state or the new one, and nothing else."""
+"""A commit that is killed at, or refused, each of its system calls: the old state or the new one, and nothing else.
+
+`pytest -m slow --full tests/guarantees/test_every_system_call.py`: each call, killed and with each of five errors.
+"""
 
 import random
 import subprocess
@@ -21,7 +24,8 @@ Case = tuple[str, int]
 
 def seed(path: Path) -> tuple[Store, SessionCommit]:
     """Returns a store with two sessions of one commit each, and the next commit for the first."""
-    store = Store.init(path)
+    # Without syncing, so that what syncing needs is loaded only in the child, as part of its commit.
+    store = Store.init(path, durable=False)
     for name in ("s", "other"):
         store.bind(name).commit(SessionCommit("first", None, [{"role": "user", "content": "Hello"}]))
     return store, new_commit("first", [{"role": "assistant", "content": "x" * 5000}])

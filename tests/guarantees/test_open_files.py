@@ -1,10 +1,11 @@
-"""Three hundred packs are read by a process that may have 256 files open.
+"""Few files may be open: three hundred packs are read under a limit of 256, and what needs one too many says so.
 
 `pytest -m slow tests/guarantees/test_open_files.py`.
 """
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,42 @@ def test_300_packs_are_read_under_a_limit_of_256_open_files(tmp_path: Path) -> N
         say(f"{reader.info('s').deltas}")
 
     assert together([reading]) == [[f"{PACKS} {PACKS + 1}", "[]", f"{PACKS + 1}"]]
+
+
+# A process of its own, in which nothing is loaded yet that a commit needs.
+WRITING = """
+import os, resource, sys
+from gitsession import MessageEntry, Store, Unavailable
+
+store = Store.open(sys.argv[1])
+highest = max(map(int, os.listdir("/dev/fd")))
+before = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (highest + int(sys.argv[2]), before[1]))
+try:
+    store.append("s", MessageEntry({"role": "user"}, sys.argv[2]))
+    print("stored")
+except Unavailable:
+    print("unavailable")
+resource.setrlimit(resource.RLIMIT_NOFILE, before)
+store.append("s", MessageEntry({"role": "user"}, "after-" + sys.argv[2]))
+"""
+
+
+def test_a_write_that_may_not_open_one_file_more_is_unavailable_and_goes_on_later(tmp_path: Path) -> None:
+    path = tmp_path / "store.git"
+    store = Store.init(path)
+    store.create(SessionMeta("s"))
+    told: Counter[str] = Counter()
+    stored = []
+    for more in range(8):
+        done = subprocess.run(
+            [sys.executable, "-c", WRITING, path, f"{more}"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (more, done.stderr)
+        told[done.stdout] += 1
+        stored += [f"{more}"] if done.stdout == "stored\n" else []
+        stored.append(f"after-{more}")
+    assert [entry.id for entry in store.load("s")] == stored
+    assert told["stored\n"] > 0
+    assert told["unavailable\n"] > 2
+    assert list(verify(store)) == []

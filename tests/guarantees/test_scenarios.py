@@ -1,86 +1,10 @@
-"""What went wrong for others who keep the sessions of agents, or keep data in git, and the test of each kind here.
+"""What went wrong for others, where no other module has a test of its kind: `tests/test_scenarios.py` lists it all.
 
-Public reports, each one case of a kind. Tests without a path are in this module.
-
-1. A power loss cut the last line, and the session resumed empty (anthropics/claude-code#53821):
-   tests/guarantees/test_kills.py::test_no_acknowledged_commit_is_lost_to_kills
-2. One bad line in the middle ended the replay (claude-code#50347):
-   tests/cli/test_import.py::test_a_broken_line_is_named_and_hides_no_other
-3. A crash took fifty minutes that were only in memory (claude-code#68314):
-   tests/guarantees/test_power_cut.py::test_no_acknowledged_commit_is_lost_to_a_power_cut
-4. Two terminals resumed one session and interleaved (claude-code#39151):
-   tests/guarantees/test_races.py::test_a_stale_parent_is_refused_and_a_fresh_one_accepted
-5. A second resume silently forked (claude-code#80427): test_a_conflict_makes_no_fork
-6. A copy pointed to itself as its parent (claude-code#89624): test_three_nested_forks_tell_where_they_come_from
-7. A fork copied another point than the chosen one (NousResearch/hermes-agent#18870, preset-io/agor#870):
-   test_a_fork_at_an_earlier_message_has_exactly_the_messages_up_to_there
-8. Sessions were deleted after thirty days (claude-code#95203, #90667, #41458):
-   test_nothing_goes_away_with_the_years
-9. Different projects got one name (claude-code#40946, #70674; pi#4877):
-   tests/test_layout.py::test_two_ids_never_share_a_name
-10. Old entries were appended again (claude-code#56196; letta-ai/trajectory#40):
-    tests/contracts/test_append_only_logs.py::test_an_equal_entry_that_the_session_holds_is_appended_once
-11. Large transcripts took many times their size in memory (claude-code#80379, #79196; github/copilot-cli#4325;
-    openai/codex#28866):
-    tests/guarantees/test_memory.py::test_a_large_message_takes_little_more_than_its_size
-12. A full disk read as something else (claude-code#22584):
-    tests/guarantees/test_full_disk.py::test_a_message_larger_than_the_disk_is_refused_with_the_reason
-13. A full disk left empty files (opencode#7607):
-    tests/guarantees/test_full_disk.py::test_a_disk_that_fills_up_at_any_step_costs_nothing_that_was_stored
-14. One file full of NULs hid all sessions (opencode#10904, #9673; copilot-cli#1864):
-    tests/crash/test_damage.py::test_damage_of_any_file_is_found_and_contained
-15. Two stores of the same data diverged (opencode#14546): test_a_damaged_or_stale_cache_changes_nothing
-16. Loose objects and what killed processes left grew without an end (opencode#9290, #15977, #17397):
-    test_what_killed_writers_and_many_commits_leave_is_collected_by_git
-17. Two versions mixed their formats (codex#45150):
-    tests/guarantees/test_versions.py::test_a_session_of_an_unknown_version_is_refused_with_its_number_and_hides_no_other
-18. A list took as long as all transcripts together (codex#19483, #19517, #18839): test_a_list_reads_no_message
-19. Times in whole seconds picked the wrong session (codex PR 9789):
-    test_of_sessions_that_changed_in_one_second_the_last_changed_is_first
-20. Large integers were rounded (pi#8943): test_numbers_and_odd_characters_go_through_the_command_unchanged
-21. U+2028 and raw newlines broke lines (copilot-cli#2649, #2490):
-    test_numbers_and_odd_characters_go_through_the_command_unchanged
-22. A NUL made an importer drop the session (ccrider PR 11):
-    test_numbers_and_odd_characters_go_through_the_command_unchanged
-23. Lone surrogates crashed a save or a later load (agentscope#1117; hermes-agent#68254; cognee-integrations#275; aider
-    PR 4987): test_lone_surrogates_go_through_everything
-24. An invalid state was saved and broke the thread (langgraph#6491):
-    tests/contracts/test_atomic_commits.py::test_bad_messages_are_invalid_and_change_nothing
-25. Times decided what is stale (adk-python#1733, #3717): test_clocks_and_time_zones_decide_nothing
-26. A conflict was retried blindly (adk-python#4751):
-    tests/contracts/test_atomic_commits.py::test_of_two_commits_on_one_head_the_second_conflicts
-27. Load, change, save without a lock lost messages (librefang#3559; oryxos#43; agmsg#114):
-    tests/guarantees/test_acknowledged.py::test_appends_of_eight_processes_are_all_there_once_and_in_one_line
-28. Most commits of parallel sessions were orphaned (entireio/cli PR 1212):
-    tests/guarantees/test_acknowledged.py::test_appends_of_eight_processes_are_all_there_once_and_in_one_line
-29. An unconditional update lost a finished write (entireio/cli#1917):
-    tests/repo/test_refs.py::test_a_ref_that_is_elsewhere_is_not_moved
-30. A rejection read as divergence, and local commits were rewritten (entireio/cli PR 2514):
-    tests/sync/test_rules.py::test_a_push_that_is_refused_in_part_names_the_sessions_and_sends_the_rest
-31. Transcripts carried keys (entireio/cli PRs 166, 398):
-    tests/test_redacted_import.py::test_a_redacted_import_holds_no_secret_anywhere
-32. An event was marked as done before it was (git-ai PR 1121):
-    tests/concurrency/test_imports.py::test_a_killed_import_is_made_whole_by_the_next
-33. A collection removed a directory under a writer (dulwich#2336; libgit2sharp#1122):
-    tests/guarantees/test_acknowledged.py::test_appends_beside_all_maintenance_that_git_has_are_there_and_show_no_error
-34. A cut object was read for ever (libgit2#7342):
-    tests/repo/test_objects.py::test_a_damaged_loose_object_is_corrupt_at_once_and_heals_when_it_is_written_again
-35. A push that was refused read as done (libgit2#3963, #6831):
-    tests/sync/test_rules.py::test_a_push_that_is_refused_in_part_names_the_sessions_and_sends_the_rest
-36. Stale locks blocked everything (claude-code#11005; crosslink#456; openQA PR 4835):
-    tests/repo/test_locks.py::test_a_lock_that_a_killed_process_left_is_recovered_with_a_warning
-37. Transcripts were readable by all (openclaw#7862; chatgpt-cli#174):
-    tests/guarantees/test_permissions.py::test_nothing_in_a_store_is_open_to_others
-38. An id was handed out before the write failed (cli-sub-agent#2979, #1483):
-    tests/guarantees/test_read_only.py::test_what_writes_is_refused_with_the_reason_and_changes_nothing
-39. Pruning without a grace corrupted repositories (gitaly MR 4416):
-    tests/guarantees/test_acknowledged.py::test_appends_beside_all_maintenance_that_git_has_are_there_and_show_no_error
-40. Thousands of refs made a fetch slow (jj#293): tests/benchmarks/sync_scale.py
+`pytest -m slow --full tests/guarantees/test_scenarios.py`.
 """
 
 import json
 import os
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -101,17 +25,6 @@ from tests.guarantees.children import Child, Hold, Say, together
 from tests.stores import HELLO, everything, git_output
 
 pytestmark = pytest.mark.slow
-
-
-def test_each_scenario_names_a_test_that_exists() -> None:
-    assert __doc__ is not None
-    rows = re.findall(r"^ ?[0-9]+\. .*?(?=^ ?[0-9]+\. |\Z)", __doc__, re.MULTILINE | re.DOTALL)
-    assert [int(row.partition(".")[0]) for row in rows] == list(range(1, 41))
-    root = Path(__file__).parents[2]
-    for row in rows:
-        place = row.split()[-1]
-        path, _, name = place.partition("::") if "/" in place else (__file__, "", place)
-        assert f"def {name}" in (root / path).read_text(encoding="utf-8"), place
 
 
 def test_a_conflict_makes_no_fork(store: Store) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import SessionCommit, Store, Unavailable
+from gitsession import SessionCommit, Store, Unavailable, maintain, verify
 from gitsession.repo.disk import Disk
 from gitsession.repo.gc import wait_for_gc
 from tests.conftest import Git
@@ -88,26 +88,70 @@ def test_one_collection_after_the_other_is_not_waited_for(tmp_path: Path) -> Non
     assert not wait_for_gc(tmp_path, 0)
 
 
+class CollectingDisk(Disk):
+    """A disk beside which a collection begins when a ref has moved, and deletes what it had not seen before."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.path, durable=False)
+        self._ref = store.path / "refs/heads/s"
+        self._old = self._ref.read_text()
+        self._before = set((store.path / "objects").glob("??/*"))
+        self.collections = 0
+
+    def barrier(self) -> None:
+        if self._ref.read_text() != self._old:
+            self._old = self._ref.read_text()
+            self.collections += 1
+            (self.path / "gc.pid").write_text(f"{os.getpid()} {HOST}")
+            threading.Timer(0.1, self._collect).start()
+
+    def _collect(self) -> None:
+        for path in set((self.path / "objects").glob("??/*")) - self._before:
+            path.unlink()
+        (self.path / "gc.pid").unlink()
+
+
 def test_a_commit_stores_again_what_a_running_collection_took(store: Store, git: Git) -> None:
+    store.bind("s").commit(FIRST)
+    disk = store.repository.refs.disk = CollectingDisk(store)
+    assert store.bind("s").commit(SessionCommit("second", "first", [HI])).head == "second"
+    assert disk.collections == 1
+    assert store.bind("s").load().messages == [HELLO, HI]
+    git("-C", store.path, "fsck", "--strict")
+
+
+def test_no_branch_moves_while_a_collection_is_at_work(store: Store) -> None:
+    """It would not see the move, and a writer that is killed right after it can store nothing again."""
     store.bind("s").commit(FIRST)
     pid_file = store.path / "gc.pid"
     pid_file.write_text(f"{os.getpid()} {HOST}")
+    writer = threading.Thread(target=lambda: store.bind("s").commit(SessionCommit("second", "first", [HI])))
+    writer.start()
+    time.sleep(0.3)
+    assert Store.open(store.path).info("s").head == "first"
+    pid_file.unlink()
+    writer.join()
+    assert Store.open(store.path).info("s").head == "second"
+
+
+def test_a_commit_that_is_found_is_acknowledged_when_it_has_survived_a_collection(store: Store, git: Git) -> None:
+    """Its writer was killed once the branch had moved; a collection that did not see that takes its objects."""
+    store.bind("s").commit(FIRST)
     before = set((store.path / "objects").glob("??/*"))
-    old = (store.path / "refs/heads/s").read_text()
+    second = SessionCommit("second", "first", [HI])
+    Store.open(store.path, durable=False).bind("s").commit(second)
+    pid_file = store.path / "gc.pid"
+    pid_file.write_text(f"{os.getpid()} {HOST}")
 
     def collect() -> None:
-        """Deletes what is new once the ref has moved, as a collection may that looked at the refs before."""
-        while (store.path / "refs/heads/s").read_text() == old:
-            time.sleep(0.001)
         for path in set((store.path / "objects").glob("??/*")) - before:
             path.unlink()
         pid_file.unlink()
 
-    collector = threading.Thread(target=collect)
-    collector.start()
-    assert store.bind("s").commit(SessionCommit("second", "first", [HI])).head == "second"
-    collector.join()
-    assert store.bind("s").load().messages == [HELLO, HI]
+    threading.Timer(0.3, collect).start()
+    assert store.bind("s").commit(second).head == "second"
+    assert not pid_file.exists()
+    assert Store.open(store.path).bind("s").load().messages == [HELLO, HI]
     git("-C", store.path, "fsck", "--strict")
 
 
@@ -154,3 +198,19 @@ def test_reading_does_not_wait_for_a_collection(store: Store) -> None:
     began = time.monotonic()
     assert Store.open(store.path).bind("s").load().messages == [HELLO]
     assert time.monotonic() - began < 5
+
+
+def test_a_store_whose_objects_are_precious_refuses_what_would_prune_beside_writers(store: Store, git: Git) -> None:
+    """The way that FORMAT.md names: `git prune` makes no `gc.pid`, so a writer cannot tell that it is at work."""
+    git("-C", store.path, "config", "core.repositoryFormatVersion", "1")
+    git("-C", store.path, "config", "extensions.preciousObjects", "true")
+    precious = Store.open(store.path, durable=False)
+    precious.bind("s").commit(FIRST)
+    loose = git("-C", store.path, "hash-object", "-w", "--stdin", stdin="of a commit that is being written").strip()
+    pruned = subprocess.run(["git", "-C", store.path, "prune", "--expire=now"], capture_output=True, check=False)
+    assert pruned.returncode != 0
+    git("-C", store.path, "gc", "-q", "--prune=now")
+    git("-C", store.path, "cat-file", "-e", loose)
+    maintain(precious)
+    assert precious.bind("s").commit(SessionCommit("second", "first", [HI])).messages == [HELLO, HI]
+    assert list(verify(precious)) == []

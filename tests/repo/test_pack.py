@@ -6,11 +6,8 @@ from hashlib import sha1
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gitsession import Store, Unavailable
-from gitsession.repo import pack
 from gitsession.repo.batch import GrowingBatch
 from gitsession.repo.codec import BLOB_MODE, GitObject, git_object, tree_item
 from gitsession.repo.pack import PackWriter
@@ -162,64 +159,6 @@ class TestTheIndex:
         assert index[names + 128 :] == b"c" * 20 + sha1(index[:-20]).digest()
 
 
-def applied(delta: bytes, base: bytes) -> bytes:
-    """Applies a delta as gitformat-pack says."""
-
-    def size() -> int:
-        nonlocal place
-        value = shift = 0
-        while True:
-            byte = delta[place]
-            place += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if not byte & 0x80:
-                return value
-
-    place, result = 0, b""
-    assert size() == len(base)
-    wanted = size()
-    while place < len(delta):
-        operation = delta[place]
-        place += 1
-        if operation & 0x80:
-            numbers = []
-            for bits in ((1, 2, 4, 8), (16, 32, 64)):
-                number = 0
-                for shift, bit in enumerate(bits):
-                    if operation & bit:
-                        number |= delta[place] << 8 * shift
-                        place += 1
-                numbers.append(number)
-            result += base[numbers[0] : numbers[0] + (numbers[1] or 0x10000)]
-        else:
-            assert operation
-            result += delta[place : place + operation]
-            place += operation
-    assert wanted == len(result)
-    return result
-
-
-@given(st.integers(64, 200_000), st.binary(max_size=300), st.binary(max_size=300))
-def test_a_delta_gives_the_content_from_its_base(common: int, end: bytes, other: bytes) -> None:
-    beginning = (b"%d," % common) * (common // 4)
-    base, content = beginning + end, beginning + other
-
-    delta = pack._delta(base, content)
-
-    if delta is not None:
-        assert content == applied(delta, base)
-    assert delta is not None or len(content) < 3000
-
-
-@given(st.binary(max_size=40), st.binary(max_size=40))
-def test_the_common_length_is_that_of_the_equal_beginning(a: bytes, b: bytes) -> None:
-    length = pack._common_length(a, b)
-
-    assert a[:length] == b[:length]
-    assert length == min(len(a), len(b)) or a[length] != b[length]
-
-
 def test_git_takes_a_pack_of_large_objects(store: Store, writer: PackWriter) -> None:
     writer.add(git_object("blob", random.Random(1).randbytes(3_000_000)))
     writer.add(git_object("blob", b"z" * 20_000_000))
@@ -234,8 +173,7 @@ class TestAGrowingBatch:
     def test_becomes_loose_objects_or_a_pack(self, store: Store, count: int, loose: int, packed: int) -> None:
         batch = GrowingBatch(store.repository.objects)
         made = [git_object("blob", b"%d" % number) for number in range(count)]
-        for one in made:
-            batch.add(one)
+        batch.add((one, None) for one in made)
         assert count == len(batch)
 
         batch.store()
@@ -247,7 +185,7 @@ class TestAGrowingBatch:
     def test_of_few_large_objects_is_a_pack(self, store: Store) -> None:
         batch = GrowingBatch(store.repository.objects)
         for number in range(3):
-            batch.add(git_object("blob", b"%d" % number * 2_000_000))
+            batch.add([(git_object("blob", b"%d" % number * 2_000_000), None)])
         batch.store()
         batch.close()
 
@@ -257,8 +195,7 @@ class TestAGrowingBatch:
     def test_is_stored_again_when_a_collection_took_it(self, store: Store, count: int, git: Git) -> None:
         batch = GrowingBatch(store.repository.objects)
         made = [git_object("blob", b"%d" % number) for number in range(count)]
-        for one in made:
-            batch.add(one)
+        batch.add((one, None) for one in made)
         batch.store()
         for path in (store.path / "objects" / "pack").glob("*.keep"):
             path.unlink()  # as if a collection did not heed it

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from gitsession import Store
 from gitsession.repo.codec import Commit, Person, decode_commit, encode_commit
+from tests.conftest import Git
 
 NOBODY = Person("nobody", "user@example.com", 0)
 
@@ -55,3 +56,15 @@ def rewrite_delta(store: Store, branch: str, change: Callable[[bytes], bytes]) -
     middle = tree(store, state.tree.middle[:-20] + bytes.fromhex(bottom))
     root = tree(store, state.tree._replace(top=state.tree.top[:-20] + bytes.fromhex(middle)).root)
     return commit_on(store, branch, root)
+
+
+def lose(store: Store, git: Git, branch: str, what: str) -> None:
+    """Damages a session behind its last commit: what it loses, or what is cut short, is of the commit before that."""
+    place = f"{branch}~1" if what == "commit" else f"{branch}~1^{{tree}}"
+    lost = git("-C", store.path, "rev-parse", place).strip()
+    if what == "blob":
+        (lost,) = {
+            *git("-C", store.path, "ls-tree", "-r", "--object-only", f"{branch}~1").split(),
+        } - {*git("-C", store.path, "ls-tree", "-r", "--object-only", f"{branch}~2").split()}
+    path = store.path / "objects" / lost[:2] / lost[2:]
+    path.unlink()

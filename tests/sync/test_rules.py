@@ -315,3 +315,15 @@ def test_damaged_branches_are_refused_and_hold_back_no_others(
         assert {*told.value.refused} == {*DAMAGED}
         assert "it is damaged here: the ref refs/heads/empty is empty" in told.value.refused["empty"]
         assert [one.id for one in near.store.list()] == ["z", "a"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="strace is of Linux")
+def test_what_plain_git_pushes_to_a_store_is_on_its_disk(near: Origin, store: Store, git: Git, tmp_path: Path) -> None:
+    say(store, "s", "one")
+    trace = tmp_path / "trace"
+    watched = ["strace", "-f", "-y", "-e", "trace=fsync,fdatasync,rename,link", "-o", trace]
+    subprocess.run([*watched, "git", "-C", store.path, "push", "-q", near.path, "s"], check=True)
+    synced = [line for line in trace.read_text().splitlines() if "sync(" in line and str(near.path) in line]
+    # The commit's objects: its root tree, the two below, the header, the delta and itself.
+    assert sum("/objects/" in line for line in synced) >= 6
+    assert any("/refs/heads/s.lock" in line for line in synced)

@@ -24,7 +24,7 @@ Entries = Sequence[MessageEntry | CompactionEntry]
 def stored(path: Path) -> list[Record]:
     """Returns the records of a fixture, each with the id of its commit."""
     ids = RecordIds()
-    return [replace(one, id=ids.take(place, one)) for place, one in enumerate(records_of(path)) if not one.unfinished]
+    return [one._replace(id=ids.take(place, one)) for place, one in enumerate(records_of(path)) if not one.unfinished]
 
 
 def draft(one: Format, records: Sequence[Record] = (), entries: Entries = (), **fields: Any) -> Draft:

@@ -1,6 +1,5 @@
 """What holds for every transcript that is composed for an agent to resume."""
 
-from dataclasses import replace
 from pathlib import Path, PurePath
 
 import pytest
@@ -127,7 +126,7 @@ def test_an_entry_without_a_time_has_that_of_what_came_before(one: Format) -> No
 def test_no_damage_stops_an_export_but_with_an_error_of_ours(case: tuple[str, bytes], one: Format) -> None:
     name, content = case
     own = FORMATS[name]
-    records = [replace(record, id=f"r{place}") for place, record in enumerate(read(own, content))]
+    records = [record._replace(id=f"r{place}") for place, record in enumerate(read(own, content))]
     same = own is one
     made = composed(one, records if same else (), () if same else own.fold(records))
     try:

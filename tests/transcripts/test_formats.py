@@ -4,7 +4,6 @@ import copy
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +203,7 @@ def test_no_damage_loses_a_byte_or_stops_a_reader(case: tuple[str, bytes]) -> No
     entries = one.fold(records)
     assert all(entry.id for entry in entries)
     ids = RecordIds()
-    records = [replace(record, id=ids.take(place, record)) for place, record in enumerate(records)]
+    records = [record._replace(id=ids.take(place, record)) for place, record in enumerate(records)]
     known = {record.id for record in records}
     assert {entry.id.partition("/")[0] for entry in one.fold(records)} <= known
     assert all(line.last in known for line in one.abandoned(records))
@@ -236,7 +235,7 @@ def test_no_shape_of_a_record_stops_a_reader(path: Path, data: st.DataObject) ->
         for key in outer:
             inner = inner[key]
         inner[last] = data.draw(odd)
-        records[number] = replace(records[number], raw=json.dumps(value).encode(), value=value)
+        records[number] = records[number]._replace(raw=json.dumps(value).encode(), value=value)
     for record in records:
         one.view(record)
         one.growth(record)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from transcript_files import FIXTURES, content_of
 
-from gitsession import ImportResult, Store, import_transcripts
+from gitsession import ImportFailure, ImportResult, Store, UnknownTranscript, import_transcripts
 
 SESSION = "5f0c2c1e-7d0a-4f43-9d2e-0a6f5b7c1d04"
 OPENCODE = "ses_48c1f0a2bffeX1"
@@ -171,6 +171,27 @@ def test_a_folder_that_lost_a_message_goes_on_beside_the_session(store: Store, s
     done = imported(store, session)
     assert done.rewritten_from == OPENCODE
     assert original(store, done.session) == content_of(session)
+
+
+@pytest.mark.parametrize("piece", ["message/*/msg_02.json", "part/msg_03/prt_0301.json", "todo/*.json"])
+def test_a_piece_of_a_folder_stands_for_all_of_it(store: Store, storage: Path, piece: str) -> None:
+    (path,) = storage.glob(piece)
+    done = imported(store, path)
+    assert (done.session, done.path.name) == (OPENCODE, f"{OPENCODE}.json")
+    # Also where its pieces are met before it: as one transcript, once.
+    assert [one.new_commits for one in import_transcripts(store, [storage]) if isinstance(one, ImportResult)] == [0]
+
+
+def test_a_piece_of_a_folder_that_is_gone_is_no_transcript(store: Store, storage: Path) -> None:
+    shutil.rmtree(storage / "session")
+    (failed,) = import_transcripts(store, [storage / "part" / "msg_03" / "prt_0301.json"])
+    assert isinstance(failed, ImportFailure)
+    assert isinstance(failed.error, UnknownTranscript)
+
+
+def test_an_event_of_a_conversation_stands_for_all_of_it(store: Store) -> None:
+    (path,) = FIXTURES.glob("openhands/conversations/*/events/event-00003-e3.json")
+    assert imported(store, path).path == path.parent.parent / "base_state.json"
 
 
 def test_a_bundle_that_was_exported_is_the_session_again(store: Store, storage: Path, tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""A transcript on stdin: it is put into a file for the time of its import, since formats look at names, and go back."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from gitsession import ImportFailure, ImportResult, UnknownTranscript
+
+STDIN = Path("-")
+
+Done = ImportResult | ImportFailure
+
+
+@contextmanager
+def from_stdin(paths: Sequence[Path], name: str | None) -> Iterator[tuple[Sequence[Path], Callable[[Done], Done]]]:
+    """Gives the paths of what is to be imported, and what names the one of stdin as the user did.
+
+    Args:
+        paths: The paths that the user gave.
+        name: The name that the file on stdin has where it comes from.
+
+    Raises:
+        click.UsageError: There is a name and no `-`, or a `-` and no name that a file can have.
+    """
+    if STDIN not in paths:
+        if name is not None:
+            raise click.UsageError("--name is for a transcript on stdin, whose PATH is -")
+        yield paths, lambda done: done
+        return
+    if not name or Path(name).name != name or paths.count(STDIN) > 1:
+        raise click.UsageError("one - needs one --name, that of its file, without a directory")
+    with TemporaryDirectory() as directory:
+        file = Path(directory, name)
+        with file.open("wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+
+        def named(done: Done) -> Done:
+            if done.path != file:
+                return done
+            if isinstance(done, ImportResult):
+                return replace(done, path=STDIN)
+            error = done.error
+            return ImportFailure(
+                STDIN, UnknownTranscript("stdin", error.reason) if isinstance(error, UnknownTranscript) else error
+            )
+
+        yield [file if path == STDIN else path for path in paths], named
