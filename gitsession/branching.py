@@ -1,6 +1,6 @@
 """Which branch of a session an import goes on with: one whose deltas are all records of the file, or a new one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -47,10 +47,13 @@ class Branches:
     Attributes:
         reader: The store.
         session_id: The session.
+        listed: The names of all branches, as refs. They may be older than the rest: a branch that was made since is
+            found in the way when it is to be made.
     """
 
     reader: Reader
     session_id: str
+    listed: Sequence[str]
     _branches: list[_Branch] = field(default_factory=list)
     _taken: set[str] = field(default_factory=set)
 
@@ -58,7 +61,7 @@ class Branches:
         tip = self.reader.find_tip(self.session_id)
         if tip is not None:
             self._add(self.reader.state(self.session_id, tip))
-        for session_id, value in self.reader.derived(self.session_id):
+        for session_id, value in self.reader.derived(self.session_id, self.listed):
             self._taken.add(session_id)
             # A name that begins alike may be another session's, or a branch that cannot be read: neither is the file's.
             if isinstance(value, str) and (state := self._find_derived(session_id, value)):

@@ -45,7 +45,16 @@ class Growth:
         unfinished: Whether its last line is still being written.
     """
 
-    def __init__(self, reader: Reader, found: Format, path: PurePath, first: Record, *, redact: bool) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        found: Format,
+        path: PurePath,
+        first: Record,
+        *,
+        listed: Sequence[str],
+        redact: bool,
+    ) -> None:
         """Begins with the header that the file's path and its first record tell.
 
         Args:
@@ -53,6 +62,7 @@ class Growth:
             found: The transcript's format.
             path: The file.
             first: Its first record.
+            listed: The names of all branches, as `Branches` takes them.
             redact: Whether secrets are taken out. They are as well if that was done to this session before.
         """
         meta = header_of(found, path, first)
@@ -60,7 +70,7 @@ class Growth:
         self._reader = reader
         self._format = found
         self._session_id = meta_of(meta).id
-        self._branches = Branches(reader, self._session_id)
+        self._branches = Branches(reader, self._session_id, listed)
         self._redacts = redact or self._branches.redacted
         if self._redacts:
             meta = {**header_of(found, path, without_secrets(first)[0]), REDACTED: VERSION}

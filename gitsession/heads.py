@@ -13,7 +13,7 @@ from gitsession.errors import SessionError
 from gitsession.finding import Finding
 from gitsession.layout import HEADS, is_ref_name, session_id_of
 from gitsession.reading import Reader
-from gitsession.repo.ref_files import Move, logged_names, read_log
+from gitsession.repo.reflog import Log, logged_names, read_log
 from gitsession.repo.refs import problem_and_advice
 
 _LOG = "the session itself is whole; the log is a second witness, and git goes on with it"
@@ -28,21 +28,19 @@ class Head:
         session: The session's id.
         value: The commit; None where the ref is gone; the fault where it is damaged.
         content: What the ref's own file holds; None where there is none.
-        moves: The log, oldest move first.
-        damaged_lines: The numbers of the log's lines that cannot be read.
+        log: Its log.
     """
 
     name: str
     session: str
     value: str | SessionError | None
     content: bytes | None
-    moves: tuple[Move, ...]
-    damaged_lines: tuple[int, ...]
+    log: Log
 
     @property
     def logged(self) -> str | None:
         """The commit that the log says the branch is at; None where it says nothing."""
-        return self.moves[-1].new if self.moves else None
+        return self.log.moves[-1].new if self.log.moves else None
 
 
 def heads(reader: Reader) -> Iterator[Head]:
@@ -51,13 +49,12 @@ def heads(reader: Reader) -> Iterator[Head]:
     found: dict[str, str | SessionError | None] = dict.fromkeys(logged_names(refs.path, HEADS))
     found |= dict(refs.below(HEADS))
     for name, value in sorted(found.items()):
-        moves, damaged = read_log(refs.path, name)
         try:
             content = refs.content(name)
         except SessionError:
             content = None
         session = session_id_of(name.removeprefix(HEADS))
-        head = Head(name, session, value, content, tuple(moves), tuple(damaged))
+        head = Head(name, session, value, content, read_log(refs.path, name))
         if value is not None or head.logged is not None:
             yield head
 
@@ -72,8 +69,11 @@ def head_findings(reader: Reader, head: Head) -> Iterator[Finding]:
         what = "is gone" if head.value is None else f"fell back to {head.value}"
         problem = f"the branch {what}; its reflog says that it was at {lost}"
         yield Finding(head.session, lost, None, problem, "`gitsession repair` sets it to that commit")
-    for number in head.damaged_lines:
+    for number in head.log.damaged:
         yield Finding(head.session, None, None, f"line {number} of the reflog of {head.name} is damaged", _LOG)
+    if head.log.unfinished:
+        problem = f"the last line of the reflog of {head.name} is cut short, as a power cut leaves it"
+        yield Finding(head.session, None, None, problem, "the next commit takes it away", damage=False)
     packed = reader.repository.refs.packed(head.name)
     if packed is not None and packed != head.value and not _exists(reader, packed):
         problem = f"packed-refs has an older value of {head.name}, {packed}, that is not there"
@@ -96,7 +96,7 @@ def _was_interrupted(reader: Reader, head: Head) -> bool:
     lock = reader.repository.refs.content(f"{head.name}.lock")
     if lock is not None and lock.strip().decode("ascii", "replace") == head.logged:
         return True
-    return head.content is not None and head.moves[-1].old == head.value
+    return head.content is not None and head.log.moves[-1].old == head.value
 
 
 def _is_before(reader: Reader, oid: str, later: str) -> bool:
@@ -108,10 +108,10 @@ def _is_before(reader: Reader, oid: str, later: str) -> bool:
 
 def _unknown_values(reader: Reader, head: Head) -> Iterator[str]:
     """Yields the commits that the log names out of turn and that are not there: damage of a line that can be read."""
-    if not head.moves:
+    if not head.log.moves:
         return
-    suspects = [move.old for move in head.moves[:1]]
-    for before, after in pairwise(head.moves):
+    suspects = [move.old for move in head.log.moves[:1]]
+    for before, after in pairwise(head.log.moves):
         if before.new != after.old:
             suspects += [before.new, after.old]
     if head.logged != head.value:

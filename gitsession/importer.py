@@ -39,7 +39,7 @@ _ATTEMPTS = 5
 
 def import_transcripts(
     store: Store,
-    paths: Iterable[Path],
+    paths: Iterable[str | os.PathLike[str]],
     *,
     format: str | None = None,  # noqa: A002  # the word of the field, and of the command's option
     redact: bool = False,
@@ -61,7 +61,7 @@ def import_transcripts(
     """
     chosen = None if format is None else FORMATS[format]
     with _Import(store, progress, redact=redact) as run:
-        for path in paths:
+        for path in map(Path, [paths] if isinstance(paths, str | os.PathLike) else paths):
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
             elif not _may_be_read(path) and path.exists():
@@ -178,6 +178,7 @@ class _Import:
         self._moves: dict[str, Move] = {}
         self._pending: list[_Pending] = []
         self._failed: dict[str, RefMoved | RefBlocked] = {}
+        self._listed: list[str] | None = None  # of the branches, as they were when the last batch was stored
 
     def __enter__(self) -> Self:
         return self
@@ -238,6 +239,7 @@ class _Import:
             failed = self._store.repository.move_all(moves.values(), batch) if moves else []
         finally:
             batch.close()
+        self._listed = None
         errors = {move.branch: error for move, error in failed}
         done = [one for one in pending if one.branch not in errors]
         for one in done:
@@ -299,7 +301,10 @@ class _Import:
         if branch_of(str(header["id"])) in self._moves or any(branch.startswith(derived) for branch in self._moves):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
-        growth = Growth(self._store.reader, found, plain_name(source.path), first, redact=self._redact)
+        if self._listed is None:
+            self._listed = self._store.repository.refs.names(HEADS)
+        path = plain_name(source.path)
+        growth = Growth(self._store.reader, found, path, first, listed=self._listed, redact=self._redact)
         told = 0
         records = map(growth.clean, chain([first], records))
         if found.growth(first) != "log":

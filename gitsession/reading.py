@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -334,10 +334,15 @@ class Reader:
         root = self.objects.read(commit.tree, "tree")
         return root[: root.rfind(b"100644 session.json\0")]
 
-    def derived(self, session_id: str) -> Iterator[tuple[str, str | SessionError]]:
-        """Yields the branches that are named as if derived from a session: their ids, and commits or faults."""
+    def derived(self, session_id: str, names: Sequence[str]) -> Iterator[tuple[str, str | SessionError]]:
+        """Yields the branches that are named as if derived from a session: their ids, and commits or faults.
+
+        Args:
+            session_id: The session.
+            names: The names of all branches, as refs.
+        """
         for prefix in derived_prefixes(session_id):
-            for name, value in self.repository.refs.beginning(HEADS + prefix):
+            for name, value in self.repository.refs.beginning(HEADS + prefix, names):
                 yield session_id_of(name.removeprefix(HEADS)), value
 
     def branches(self) -> Iterator[tuple[str, str | SessionError]]:

@@ -122,7 +122,7 @@ def _claims(reader: Reader, head: Head) -> Iterator[str]:
     seen: set[str | None] = {None}
     lost = lost_head(reader, head)
     present = head.value if isinstance(head.value, str) else None
-    logged = [move.new for move in reversed(head.moves)]
+    logged = [move.new for move in reversed(head.log.moves)]
     for oid in (lost, present, *logged, reader.repository.refs.packed(head.name)):
         if oid not in seen and oid is not None:
             yield oid

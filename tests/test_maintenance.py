@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from gitsession import SessionCommit, SessionMeta, Store, StoreBusy, is_maintenance_due, maintain, verify
+from gitsession.repo.codec import git_object
+from gitsession.repo.pack import PackWriter
 from tests.conftest import Git
+from tests.importing import take, talk
 from tests.stores import everything
 
 OLD = 15 * 24 * 3600
@@ -57,6 +60,47 @@ def test_small_packs_are_put_together(store: Store) -> None:
     assert len(packs(store)) == 2
     assert store.info("a").deltas == 20
     assert list(verify(store)) == []
+
+
+def test_what_an_import_packed_in_haste_is_packed_once_more(store: Store, tmp_path: Path, git: Git) -> None:
+    # Files that are alike, which an import does not see.
+    files = tmp_path / "files"
+    files.mkdir()
+    for number in range(20):
+        (files / f"s{number}.jsonl").write_bytes(b"".join(talk(20, text=f"{number} " + "as it was said " * 40)))
+    take(store, files)
+    written = packs(store)
+    loose = git_object("blob", b"in the pack, and no branch reaches it" * 10)
+    writer = PackWriter(store.repository.objects)
+    writer.add(loose)
+    writer.store()
+    writer.close()
+    kept = everything(store)
+
+    done = maintain(store)
+
+    assert {*written}.isdisjoint(packs(store))
+    assert len(packs(store)) == 1
+    assert not (store.path / "objects" / "pack" / "multi-pack-index").exists()
+    assert done.bytes_after < done.bytes_before * 0.9
+    assert kept == everything(store)
+    assert store.repository.objects.read(loose.oid, "blob") == loose.content
+    assert list(verify(store)) == []
+    git("-C", store.path, "fsck", "--strict", "--no-dangling")
+    # And not again.
+    tight = packs(store)
+    maintain(store)
+    assert tight == packs(store)
+
+
+def test_the_pack_of_an_import_that_is_at_work_is_left_alone(store: Store) -> None:
+    writer = PackWriter(store.repository.objects)
+    writer.add(git_object("blob", b"x" * 1000))
+    writer.store()
+    written = packs(store)
+    maintain(store)
+    assert written == packs(store)
+    writer.close()
 
 
 def test_an_object_that_no_branch_reaches_stays(store: Store) -> None:

@@ -101,7 +101,8 @@ def test_what_is_promised_names_the_tests_that_show_it() -> None:
         shown.add(Path(path).name)
     guarantees = {path.name for path in (ROOT / "tests" / "guarantees").glob("test_*.py")}
     assert shown == guarantees | {"test_damage.py", "test_hostile.py"}
-    assert f"| {len(CASES)} hostile repositories |" in README.read_text("utf-8")
+    (count,) = re.findall(r"\| more than (\d+) hostile repositories \|", README.read_text("utf-8"))
+    assert len(CASES) > int(count)
 
 
 def _linked() -> list[str]:

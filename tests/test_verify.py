@@ -222,6 +222,16 @@ def test_a_head_that_fell_back_to_a_packed_value_is_found(store: Store) -> None:
     assert problems(store) == [f"the branch fell back to {packed}; its reflog says that it was at {lost}"]
 
 
+def test_a_log_whose_last_line_is_cut_short_is_remarked_on_until_the_next_commit(store: Store) -> None:
+    say(store, "a", "0", "1")
+    log = store.path / "logs/refs/heads/a"
+    log.write_bytes(log.read_bytes()[:-9])
+    found = [(finding.problem, finding.damage) for finding in verify(store)]
+    assert found == [("the last line of the reflog of refs/heads/a is cut short, as a power cut leaves it", False)]
+    say(store, "a", "2")
+    assert list(verify(store)) == []
+
+
 def test_a_branch_that_is_gone_is_found_by_its_reflog(store: Store) -> None:
     say(store, "a", "0", "1")
     (store.path / "refs/heads/a").unlink()

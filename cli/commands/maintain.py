@@ -18,8 +18,9 @@ from ..text import count
 def command(settings: options.Settings, background: bool) -> None:
     """Pack what has gathered in the store.
 
-    Git packs loose objects and refs, puts small packs together, and writes its index of the commits. Sessions can be
-    read and written meanwhile, and nothing is deleted but temporary files, older than two weeks, of killed processes.
+    Git packs loose objects and refs, makes what imports have packed smaller, puts small packs together, and writes its
+    index of the commits. Sessions can be read and written meanwhile, and nothing is lost: what is deleted is elsewhere
+    too, but for temporary files, older than two weeks, of killed processes.
 
     It runs by itself, in the background, after a command that finds thousands of loose objects or more than 50 packs.
     `--no-maintain` before a command, or `gitsession.maintain=false` in the store's git configuration, turns that off.

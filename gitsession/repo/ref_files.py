@@ -1,9 +1,8 @@
-"""The files around the refs, checked by hand: HEAD, the configuration, the packed refs, the reflogs."""
+"""The files around the refs, checked by hand: HEAD, the configuration, the packed refs."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from gitsession.layout import is_ref_name
 from gitsession.repo.files import read_file
@@ -14,8 +13,6 @@ _PACKED_HEADER = re.compile(rb"# pack-refs with:((?: [a-z-]+)*) ?")
 _PACKED_LINE = re.compile(rb"([0-9a-f]{40}) (refs/[^\0\n]+)")
 _PEELED_LINE = re.compile(rb"\^[0-9a-f]{40}")
 _TRAITS = {b"peeled", b"fully-peeled", b"sorted"}
-_LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) [^\0\n]*> -?[0-9]+ [+-][0-9]{4}(?:\t[^\0\n]*)?")
-_ZERO = "0" * 40
 
 # What `init` writes besides what git needs. A store that lacks one is less safe than it seems.
 _SETTINGS = (
@@ -27,13 +24,6 @@ _SETTINGS = (
 _MARK = re.compile(r"^\s*\[gitsession\]", re.MULTILINE)
 
 
-class Move(NamedTuple):
-    """One line of a reflog: from which commit to which a ref moved; None stands for no commit."""
-
-    old: str | None
-    new: str | None
-
-
 def repository_faults(path: Path) -> Iterator[Fault]:
     """Yields what is wrong with the files that every git repository has: HEAD, its configuration, the packed refs."""
     head = _read(path / "HEAD")
@@ -42,32 +32,6 @@ def repository_faults(path: Path) -> Iterator[Fault]:
         yield Fault(None, "HEAD is damaged, so that git takes the store for no repository", advice)
     yield from _config_faults(path)
     yield from _packed_refs_faults(path)
-
-
-def read_log(path: Path, name: str) -> tuple[list[Move], list[int]]:
-    """Returns the moves that a ref's log tells of, oldest first, and the numbers of the lines that cannot be read."""
-    content = _read(path / "logs" / name) or b""
-    moves, damaged = [], []
-    for number, line in enumerate(content.removesuffix(b"\n").split(b"\n") if content else (), 1):
-        match = _LOG_LINE.fullmatch(line)
-        if match is None:
-            damaged.append(number)
-        else:
-            old, new = match[1].decode(), match[2].decode()
-            moves.append(Move(old if old != _ZERO else None, new if new != _ZERO else None))
-    if content and not content.endswith(b"\n") and not damaged:
-        damaged.append(len(moves))
-    return moves, damaged
-
-
-def logged_names(path: Path, prefix: str) -> list[str]:
-    """Returns the names of the refs below a prefix that have a log, sorted."""
-    logs = path / "logs"
-    return sorted(
-        file.relative_to(logs).as_posix()
-        for file in (logs / prefix).rglob("*")
-        if file.is_file() and not file.name.endswith(".lock")
-    )
 
 
 def _read(path: Path) -> bytes | None:
@@ -92,6 +56,9 @@ def _config_faults(path: Path) -> Iterator[Fault]:
         if value is None or value.lower() not in ("true", "false", "yes", "no", "on", "off", "0", "1", "always"):
             advice = f"run `git -C {path} config {name} true`"
             yield Fault(None, f"the configuration lacks {name}, which every new store has", advice)
+    if _setting(text, "core.fsync") != "all":
+        problem = "the configuration lacks core.fsync: what git itself writes here may be lost in a power cut"
+        yield Fault(None, problem, f"run `git -C {path} config core.fsync all`", damage=False)
     if _MARK.search(text) is None or not re.search(r"^\s*format\s*=", text, re.MULTILINE):
         yield Fault(
             None, "the configuration lacks gitsession.format", f"run `git -C {path} config gitsession.format 1`"

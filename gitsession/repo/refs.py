@@ -7,8 +7,8 @@ ref that was there all the time is never missed. (libgit2 reads them the other w
 import errno
 import os
 import re
-import time
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,16 +16,16 @@ from gitsession.errors import Corrupt, SessionError
 from gitsession.layout import HEADS, is_ref_name
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import (
-    BINARY,
-    NO_FOLLOW,
     make_directory,
     read_file,
     read_start,
+    require_repository,
     translated,
     unavailable,
     write_all,
 )
 from gitsession.repo.locks import take_git_lock
+from gitsession.repo.reflog import add_line, read_log, take_back_line
 
 _OID = re.compile(rb"([0-9a-f]{40})[ \t\r\n]*")
 _PACKED_LINE = re.compile(rb"^([0-9a-f]{40}) (refs/[^\n]+)$", re.MULTILINE)
@@ -36,8 +36,6 @@ OWN_DIRECTORY = "gitsession"
 # What can be done about a damaged ref.
 _REPAIR = "`gitsession repair` tells what it can be set to"
 _REMOVE = "remove it with `git symbolic-ref -d`"
-
-_REFLOG_PERSON = "gitsession <meta@gitsession.invalid>"
 
 
 class RefMoved(SessionError):
@@ -132,18 +130,24 @@ class Refs:
         for name, value in sorted((packed | found).items()):
             yield name, value if is_ref_name(name) else Corrupt(f"git does not allow a ref of the name {name!a:.120}")
 
-    def beginning(self, prefix: str) -> Iterator[tuple[str, str | Corrupt]]:
-        """Yields the refs whose names begin with a prefix that ends within a name; as `below`."""
-        directory = prefix[: prefix.rindex("/") + 1]
-        for name in self._names(directory):
-            if name.startswith(prefix):
-                try:
-                    value = self.find(name)
-                except Corrupt as error:
-                    yield name, error
-                else:
-                    if value is not None:
-                        yield name, value
+    def beginning(self, prefix: str, names: Sequence[str]) -> Iterator[tuple[str, str | Corrupt]]:
+        """Yields the refs whose names begin with a prefix that ends within a name; as `below`.
+
+        Args:
+            prefix: The prefix.
+            names: The names that there are, as `names` returned them: to list them takes time where there are many.
+        """
+        for place in range(bisect_left(names, prefix), len(names)):
+            name = names[place]
+            if not name.startswith(prefix):
+                break
+            try:
+                value = self.find(name)
+            except Corrupt as error:
+                yield name, error
+            else:
+                if value is not None:
+                    yield name, value
 
     def compare_and_swap(self, name: str, expected: str | None, new: str, *, reason: str) -> None:
         """Moves a ref from one value to another, or creates it where `expected` is None.
@@ -185,8 +189,8 @@ class Refs:
         def check() -> str | None:
             if self.content(name) != content:
                 raise RefMoved(name, None)
-            moves = self.reflog(name)
-            return moves[-1][1] if moves else None
+            moves = read_log(self.path, name).moves
+            return moves[-1].new if moves else None
 
         self._set(name, new, check, reason)
 
@@ -208,7 +212,7 @@ class Refs:
 
     def _set(self, name: str, new: str, check: Callable[[], str | None], reason: str) -> None:
         """Sets a ref under its lock, once `check` has found it as expected; `check` returns its old value."""
-        path = f"{self._root}{name}"
+        path, log = f"{self._root}{name}", f"{self._root}logs{os.sep}{name}"
         lock = f"{path}.lock"
         with translated(f"move the ref {name}"):
             file = self._lock(path, name)
@@ -223,12 +227,12 @@ class Refs:
                 # The log first: a crash leaves a line for a move that did not happen, never a move without a line,
                 # so the log can tell a ref that fell back. Then the barrier: the ref may name the commit only when
                 # all that it reaches is on disk, and so is the ref's own content.
-                logged = self._log(name, old or "0" * 40, new, reason)
+                logged = add_line(log, old, new, reason, self.disk)
                 self.disk.barrier()
                 os.replace(lock, path)  # noqa: PTH105  # strings: the hot path
             except BaseException:
                 if logged:
-                    self._unlog(name, logged)
+                    take_back_line(log, logged)
                 with suppress(OSError):
                     os.unlink(lock)  # noqa: PTH108
                 raise
@@ -244,17 +248,12 @@ class Refs:
             self.disk.directory(f"{self._root}{name}".rpartition("/")[0])
         self.disk.barrier()
 
-    def reflog(self, name: str) -> list[tuple[str, str]]:
-        """Returns the moves that a ref's log tells of, oldest first: the old and the new object id of each."""
-        try:
-            content = read_file(self.path / "logs" / name)
-        except OSError:
-            return []
-        lines = (line.split(b" ", 2) for line in content.split(b"\n") if _OID.match(line))
-        return [(parts[0].decode(), parts[1].decode()) for parts in lines if len(parts) == 3 and _OID.match(parts[1])]
+    def names(self, directory: str) -> list[str]:
+        """Returns the names of the refs below a prefix ending in "/", sorted.
 
-    def _names(self, directory: str) -> list[str]:
-        """Returns the names of the refs in one directory, loose first and then packed."""
+        Raises:
+            Unavailable: The disk could not be read.
+        """
         with translated("list the refs"):
             names = set(self._loose_names(directory))
             return sorted(names.union(name for name in self._read_packed() if name.startswith(directory)))
@@ -287,42 +286,6 @@ class Refs:
                     raise RefBlocked(name, below)
                 Path(directory).rmdir()  # git leaves empty directories behind, and removes them like this
 
-    def _unlog(self, name: str, line: bytes) -> None:
-        """Takes a line back from the end of a ref's log, so that no log tells of a move that its writer gave up."""
-        path = f"{self._root}logs{os.sep}{name}"
-        with suppress(OSError):
-            file = os.open(path, os.O_RDWR | BINARY | NO_FOLLOW)
-            try:
-                os.lseek(file, -len(line), os.SEEK_END)
-                if os.read(file, len(line)) == line:
-                    _take_back(file, path, len(line))
-            finally:
-                os.close(file)
-
-    def _log(self, name: str, old: str, new: str, reason: str) -> bytes:
-        """Adds a line to a ref's log and returns it."""
-        path = f"{self._root}logs{os.sep}{name}"
-        line = f"{old} {new} {_REFLOG_PERSON} {int(time.time())} +0000\t{reason}\n".encode()
-        # A link in place of the log would lead out of the store.
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | BINARY | NO_FOLLOW
-        try:
-            file = os.open(path, flags, 0o600)
-        except FileNotFoundError:
-            make_directory(Path(path).parent, self.disk)
-            file = os.open(path, flags, 0o600)
-        # Not synced by itself: the log is a second witness, and after a power cut the ref is the better one.
-        try:
-            written = 0
-            try:
-                while written < len(line):
-                    written += os.write(file, line[written:])
-            except OSError:
-                _take_back(file, path, written)
-                raise
-        finally:
-            os.close(file)
-        return line
-
     def _read_packed(self) -> dict[str, str]:
         path = f"{self._root}packed-refs"
         try:
@@ -332,6 +295,7 @@ class Refs:
                 return self._packed[1]
             content = read_file(path)
         except FileNotFoundError:
+            require_repository(str(self.path))
             return {}
         except OSError as error:
             raise unavailable(error, "read the packed refs") from error
@@ -352,15 +316,6 @@ class Refs:
                 yield from self._loose_names(f"{prefix}{entry.name}/")
             else:
                 yield prefix + entry.name
-
-
-def _take_back(file: int, path: str, written: int) -> None:
-    """Takes back what was written to the end of a log, so that a full disk leaves no half line and no empty log."""
-    with suppress(OSError):
-        size = os.fstat(file).st_size - written
-        os.ftruncate(file, size)
-        if size == 0:
-            os.unlink(path)  # noqa: PTH108
 
 
 def problem_and_advice(fault: SessionError) -> tuple[str, str]:

@@ -154,7 +154,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 def _call(call: Message, result: Message | None, at: str) -> dict[str, Any]:
     own, name = text(call, "id"), text(mapping(call, "function"), "name")
-    made = {"id": own, "name": name, "args": arguments(call), "status": "success", "timestamp": at}
+    made = {"id": own, "name": name, "args": arguments(call), "status": "executing", "timestamp": at}
     if result is None:
         return made
     failed = result.get("is_error") is True

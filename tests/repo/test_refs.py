@@ -10,6 +10,7 @@ import pytest
 
 from gitsession import Corrupt, MessageEntry, SessionMeta, Store, StoreBusy, Unavailable, verify
 from gitsession.repo.disk import Disk
+from gitsession.repo.reflog import read_log
 from gitsession.repo.refs import RefBlocked, RefMoved, Refs
 from gitsession.repo.repository import Repository
 from tests.conftest import Git
@@ -104,10 +105,23 @@ def test_a_ref_is_made_moved_and_logged(refs: Refs, git: Git) -> None:
     refs.compare_and_swap(NAME, A, B, reason="commit: b")
     assert refs.find(NAME) == B
     assert (refs.path / NAME).read_text() == f"{B}\n"
-    assert refs.reflog(NAME) == [("0" * 40, A), (A, B)]
+    assert read_log(refs.path, NAME).moves == ((None, A), (A, B))
     assert not (refs.path / f"{NAME}.lock").exists()
     log = (refs.path / "logs" / NAME).read_text()
     assert re.fullmatch(r"(\w{40} \w{40} [^<>]+ <[^<>]+> \d+ \+0000\t(create: a|commit: b)\n){2}", log)
+
+
+@pytest.mark.parametrize("left", [1, 60, 4096 - 120])
+@pytest.mark.parametrize("whole", [0, 1])
+def test_what_a_power_cut_left_of_a_logs_last_line_goes_with_the_next(refs: Refs, left: int, whole: int) -> None:
+    log = refs.path / "logs" / NAME
+    for old, new in [(None, A), (A, B)][: whole + 1]:
+        refs.compare_and_swap(NAME, old, new, reason="x" * 4096)
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:whole]) + lines[whole][:left])
+    refs.compare_and_swap(NAME, [A, B][whole], C, reason="y")
+    moves = ((None, A), (B, C)) if whole else ((A, C),)
+    assert read_log(refs.path, NAME) == (moves, (), False)
 
 
 @pytest.mark.parametrize(("actual", "expected"), [(None, A), (A, None), (A, B), (B, None)])
@@ -123,7 +137,7 @@ def test_a_ref_that_is_elsewhere_is_not_moved(
         refs.compare_and_swap(NAME, expected, C, reason="x")
     assert caught.value.actual == actual
     assert refs.find(NAME) == actual
-    assert refs.reflog(NAME) == []
+    assert read_log(refs.path, NAME).moves == ()
     assert not (refs.path / f"{NAME}.lock").exists()
 
 
@@ -169,7 +183,7 @@ def test_threads_that_swap_one_ref_exclude_each_other(refs: Refs) -> None:
     for thread in threads:
         thread.join()
     assert len({old for old, _ in won}) == len({new for _, new in won}) == 80
-    assert [new for _, new in refs.reflog(NAME)][-1] == refs.find(NAME)
+    assert [new for _, new in read_log(refs.path, NAME).moves][-1] == refs.find(NAME)
 
 
 def test_a_live_lock_is_waited_for_and_then_the_store_is_busy(refs: Refs) -> None:

@@ -115,7 +115,7 @@ def test_messages_have_the_agents_shape() -> None:
     assert (given["args"], given["status"]) == ({"path": "a"}, "success")
     assert given["result"] == [{"functionResponse": response}]
     assert (failed["status"], failed["result"][0]["functionResponse"]["response"]) == ("error", {"error": "no"})
-    assert "result" not in waiting
+    assert (waiting["status"], "result" in waiting) == ("executing", False)
     assert alone["content"] == [{"text": "<system-reminder>\nalone\n</system-reminder>"}]
 
 
