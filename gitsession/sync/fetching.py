@@ -25,7 +25,10 @@ _RACED = re.compile(r"cannot lock ref 'refs/remotes/[^']*': (?:is at|reference a
 _MISSING = re.compile(r"couldn't find remote ref refs/heads/(\S+)")
 # What git says of an object that it checked, or the remote's of one that it cannot read: the fault lies in one session,
 # and the others can still be fetched.
-_BAD_OBJECT = re.compile(r"fsck error|error: object [0-9a-f]{40}:|repository corruption on the remote side")
+_BAD_OBJECT = re.compile(
+    r"fsck error|error: object [0-9a-f]{40}:|repository corruption on the remote side|pack has bad object at offset"
+    r"|error: inflate returned"
+)
 
 # How often a fetch is begun anew when another one into the same store was faster.
 _MOST_RACES = 20

@@ -85,11 +85,13 @@ class Finished:
         code: Its exit code; negative for a signal.
         out: What it printed.
         err: What it said besides.
+        late: Whether it took too long and was ended.
     """
 
     code: int
     out: str
     err: str
+    late: bool = False
 
     def failure(self, remote: str) -> RemoteUnavailable:
         """Returns the error that it ended with, as one of ours."""
@@ -171,7 +173,7 @@ class Git:
                 # What git started may outlive it and keep a pipe open, as a shared ssh connection does.
                 thread.join(1)
         code = 1 if late else child.returncode
-        return Finished(code, b"".join(out).decode("utf-8", "replace"), "".join(err) + late)
+        return Finished(code, b"".join(out).decode("utf-8", "replace"), "".join(err) + late, bool(late))
 
     def _relay(self, pipe: IO[bytes] | None, err: list[str]) -> None:
         decoder = getincrementaldecoder("utf-8")("replace")
