@@ -137,6 +137,7 @@ def import_bundle(
         raise Unavailable(f"cannot read {source}: {error.strerror}") from error
     kept = re.match(r"(?:keep|pack)\t([0-9a-f]{40})", done.out)
     try:
+        git.check_stored(done)
         if done.code:
             raise InvalidRemote(str(source), f"git does not take it: {said(done.err)}")
         chosen = {branch: oid for branch, oid in found.items() if selection.takes(branch)}

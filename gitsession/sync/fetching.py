@@ -73,6 +73,7 @@ def fetch(
         SyncRefused: The remote no longer holds what it held of some, or sent objects that are none, or has no such
             session. All others were fetched.
         RemoteUnavailable: The remote could not be reached, or the connection was lost.
+        Unavailable: What it sent could not be stored.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
@@ -131,6 +132,7 @@ def _transfer(
         done = git.run("fetch", *_OPTIONS, *git.flags(), "--", remote, stdin=exactly(asked))
         if done.code == 0:
             break
+        git.check_stored(done)
         absent = {f for f in _MISSING.findall(done.err) if refspec(f, remote) in asked}
         if absent:
             missing |= absent
