@@ -54,10 +54,15 @@ def write_bundle(
     selection = Selection.of(sessions)
     chosen, damaged = outgoing(store, selection)
     refused = {session_id_of(branch): f"it is damaged: {error}" for branch, error in damaged.items()}
-    if refused and not chosen:
-        raise SyncRefused(str(path), refused)
-    if not chosen:
+    if not chosen and not refused:
         raise SessionNotFound("*" if selection.names is None else " ".join(selection.names))
+    git = Git(store.path, store.repository.disk.durable, progress)
+    # Git writes a bundle of what is damaged without a word; it may be the only backup, so all is read before.
+    unread = unreadable(store, git, chosen) if chosen else {}
+    chosen = [branch for branch in chosen if branch not in unread]
+    refused |= {session_id_of(branch): f"it is damaged: {why}" for branch, why in unread.items()}
+    if not chosen:
+        raise SyncRefused(str(path), refused)
     target = Path(path).absolute()
     try:
         file, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
@@ -65,16 +70,7 @@ def write_bundle(
     except OSError as error:
         raise Unavailable(f"cannot write {target}: {error.strerror}") from error
     try:
-        git = Git(store.path, store.repository.disk.durable, progress)
         done = _create(git, temporary, chosen)
-        if done.code:
-            # Git gives up on all where it cannot read one.
-            unread = unreadable(store, git, chosen)
-            chosen = [branch for branch in chosen if branch not in unread]
-            refused |= {session_id_of(branch): f"it is damaged: {why}" for branch, why in unread.items()}
-            if unread and not chosen:
-                raise SyncRefused(str(path), refused)
-            done = _create(git, temporary, chosen) if unread else done
         if done.code:
             raise Unavailable(f"cannot write {target}: {said(done.err)}")
         # Git writes a new file in the place of ours, as the umask says.
@@ -141,6 +137,7 @@ def import_bundle(
         raise Unavailable(f"cannot read {source}: {error.strerror}") from error
     kept = re.match(r"(?:keep|pack)\t([0-9a-f]{40})", done.out)
     try:
+        git.check_stored(done)
         if done.code:
             raise InvalidRemote(str(source), f"git does not take it: {said(done.err)}")
         chosen = {branch: oid for branch, oid in found.items() if selection.takes(branch)}

@@ -43,6 +43,7 @@ def clone(
         SyncRefused: Some sessions were refused: see `pull`. The clone has the others; where there are none, it is
             taken away again.
         RemoteUnavailable: The remote could not be reached, or the connection was lost; nothing is left at the path.
+        Unavailable: What it sent could not be stored; nothing is left at the path either.
     """
     target = Path(path)
     usable_url(url)

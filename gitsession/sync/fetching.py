@@ -25,7 +25,10 @@ _RACED = re.compile(r"cannot lock ref 'refs/remotes/[^']*': (?:is at|reference a
 _MISSING = re.compile(r"couldn't find remote ref refs/heads/(\S+)")
 # What git says of an object that it checked, or the remote's of one that it cannot read: the fault lies in one session,
 # and the others can still be fetched.
-_BAD_OBJECT = re.compile(r"fsck error|error: object [0-9a-f]{40}:|repository corruption on the remote side")
+_BAD_OBJECT = re.compile(
+    r"fsck error|error: object [0-9a-f]{40}:|repository corruption on the remote side|pack has bad object at offset"
+    r"|error: inflate returned"
+)
 
 # How often a fetch is begun anew when another one into the same store was faster.
 _MOST_RACES = 20
@@ -70,6 +73,7 @@ def fetch(
         SyncRefused: The remote no longer holds what it held of some, or sent objects that are none, or has no such
             session. All others were fetched.
         RemoteUnavailable: The remote could not be reached, or the connection was lost.
+        Unavailable: What it sent could not be stored.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
@@ -128,6 +132,7 @@ def _transfer(
         done = git.run("fetch", *_OPTIONS, *git.flags(), "--", remote, stdin=exactly(asked))
         if done.code == 0:
             break
+        git.check_stored(done)
         absent = {f for f in _MISSING.findall(done.err) if refspec(f, remote) in asked}
         if absent:
             missing |= absent

@@ -49,6 +49,7 @@ def pull(
         Diverged: Some sessions went on here and there.
         SyncRefused: Some cannot be pulled: see `fetch`; or what the remote has of them is no continuation.
         RemoteUnavailable: The remote could not be reached, or the connection was lost.
+        Unavailable: What it sent could not be stored.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)

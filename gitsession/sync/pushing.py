@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from gitsession.errors import RemoteUnavailable, SessionError
+from gitsession.errors import AccessDenied, RemoteUnavailable, SessionError
 from gitsession.layout import HEADS, REMOTES, session_id_of
 from gitsession.sides import relation
 from gitsession.store import Store
 from gitsession.sync.git import Finished, Git, Progress, said
+from gitsession.sync.listing import remote_branches
 from gitsession.sync.remotes import require_remote
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
@@ -88,6 +89,8 @@ def _send(store: Store, git: Git, remote: str, branches: Sequence[str], *, dry_r
     refspecs = [f"{HEADS}{branch}:{HEADS}{branch}" for branch in branches]
     done = git.run("push", "--porcelain", *git.flags(), *options, "--", remote, *refspecs, hooks=True)
     told = outcomes(done)
+    if done.late:
+        raise done.failure(remote)
     if done.code and not any(flag == "!" for flag, _ in told.values()):
         return _send_whole(store, git, remote, branches, done.failure(remote), dry_run=dry_run)
     # A server that refuses one object refuses the whole pack, so what it refused is sent again by halves.
@@ -114,8 +117,11 @@ def _send_whole(
     """Sends again, without the sessions that are damaged here: one of them fails a push of all.
 
     Raises:
-        RemoteUnavailable: `error`, where none is.
+        RemoteUnavailable: `error`, where none is, or where the remote does not answer at all: all that is to be sent
+            has to be read to find them.
     """
+    if isinstance(error, AccessDenied) or not _answers(git, remote):
+        raise error
     if branches == ["*"]:
         branches, _ = outgoing(store, Selection.of(None))
     damaged = unreadable(store, git, branches, remote)
@@ -126,6 +132,14 @@ def _send_whole(
     for start in range(0, len(whole), _TOGETHER):
         results += _send(store, git, remote, whole[start : start + _TOGETHER], dry_run=dry_run)
     return results
+
+
+def _answers(git: Git, remote: str) -> bool:
+    try:
+        remote_branches(git, remote)
+    except RemoteUnavailable:
+        return False
+    return True
 
 
 def outcomes(done: Finished) -> dict[str, tuple[str, str]]:

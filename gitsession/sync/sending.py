@@ -9,6 +9,9 @@ from gitsession.store import Store
 from gitsession.sync.git import Git, exactly, said
 from gitsession.sync.selection import Selection
 
+# Git sends what is packed as it stands, damaged or not, unless it has to make each object anew.
+_READ_ALL = ("--no-reuse-object", "--no-use-bitmap-index", "--compression=0", "--window=0")
+
 
 class Outgoing(NamedTuple):
     """The branches that a selection means.
@@ -43,7 +46,8 @@ def outgoing(store: Store, selection: Selection) -> Outgoing:
 def unreadable(store: Store, git: Git, branches: Sequence[str], remote: str | None = None) -> dict[str, str]:
     """Returns those of some branches of which git cannot read all that is to be sent, and what it says of each.
 
-    It does not tell which they are when it gives up on all, so it is asked again by halves.
+    All of it is read. Git does not tell which they are when it gives up on all, so it is asked again by halves.
+    Where it takes too long, none are returned.
 
     Args:
         store: The store.
@@ -55,8 +59,8 @@ def unreadable(store: Store, git: Git, branches: Sequence[str], remote: str | No
     if remote is not None:
         there = [f"{REMOTES}{remote}/{branch}" for branch in branches]
         names += [f"^{ref}" for ref in there if _is_whole(store, ref)]
-    done = git.run("pack-objects", "--revs", "--stdout", "-q", "--window=0", stdin=exactly(names), discard=True)
-    if done.code == 0:
+    done = git.run("pack-objects", "--revs", "--stdout", "-q", *_READ_ALL, stdin=exactly(names), discard=True)
+    if done.code == 0 or done.late:
         return {}
     if len(branches) == 1:
         return {branches[0]: said(done.err)}

@@ -45,6 +45,7 @@ def sync(
         SyncRefused: Some cannot be pulled or pushed: see there.
         SessionNotFound: Neither side has a session of an id that was given.
         RemoteUnavailable: The remote could not be reached, or the connection was lost.
+        Unavailable: What it sent could not be stored.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
