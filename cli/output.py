@@ -81,8 +81,14 @@ def progress_bar(label: str, total: int = 0) -> "AbstractContextManager[Progress
     return click.progressbar(length=total, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())
 
 
-def write(lines: Iterable[str], *, paged: bool = True) -> None:
-    """Prints lines for people, which must be harmless; through the pager where stdout is a terminal."""
+def write(lines: Iterable[str], *, paged: bool = False) -> None:
+    """Prints lines for people, which must be harmless.
+
+    Args:
+        lines: The lines.
+        paged: Whether they go through the pager where stdout is a terminal. It is for what is asked for to be read: a
+            pager need not end by itself, so a line that tells what was done would wait there for a key.
+    """
     if paged and on_terminal():
         from .pager import page  # noqa: PLC0415  # it brings `subprocess`, which a pipe has no need of
 
@@ -98,11 +104,11 @@ def write_json(values: Iterable[Mapping[str, Any]]) -> None:
         sys.stdout.write(json.dumps(value) + "\n")
 
 
-def write_bytes(chunks: Iterable[bytes]) -> None:
-    """Prints bytes: as they are, but harmless on a terminal."""
+def write_bytes(chunks: Iterable[bytes], *, paged: bool = False) -> None:
+    """Prints bytes: as they are, but harmless on a terminal; `paged` is as of `write`."""
     if on_terminal():
         text = (harmless(chunk.decode("utf-8", "surrogateescape")).removesuffix("\n") for chunk in chunks)
-        write(text)
+        write(text, paged=paged)
         return
     sys.stdout.flush()
     for chunk in chunks:

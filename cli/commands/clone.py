@@ -36,4 +36,4 @@ def command(settings: options.Settings, url: str, path: Path | None, remote: str
         if settings.json:
             write_json([{"path": str(store.path), "sessions": sum(1 for _ in store.sessions())}])
         else:
-            write([str(store.path)], paged=False)
+            write([str(store.path)])

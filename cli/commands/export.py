@@ -99,7 +99,7 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     with SpooledTemporaryFile(SPOOLED) as spool:
         spool.writelines(WRITERS[name](store, session_id, at))
         spool.seek(0)
-        write_bytes(spool)
+        write_bytes(spool, paged=True)
 
 
 def _install(store: Store, session_id: str, at: str | None, name: str, *, as_json: bool) -> None:
@@ -115,4 +115,4 @@ def _install(store: Store, session_id: str, at: str | None, name: str, *, as_jso
         return
     there = "" if written else "  (was there already, the same)"
     commands = [shlex.join(one) for one in (("cd", made.cwd), prepare, resume) if one]
-    write([one_line(str(path)) + there, one_line(" && ".join(commands))], paged=False)
+    write([one_line(str(path)) + there, one_line(" && ".join(commands))])

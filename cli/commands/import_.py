@@ -98,7 +98,7 @@ def command(
         # After the progress bar, whose line they would break; and also of what was done before an error.
         tally.tell()
     if not settings.json:
-        write([*tally.lines, str(tally)], paged=False)
+        write([*tally.lines, str(tally)])
     click.get_current_context().exit(tally.exit_code)
 
 
@@ -112,7 +112,7 @@ def _places(settings: options.Settings) -> list[Path]:
         if settings.json:
             write_json([{"place": str(place.path), "format": place.format.name, "files": place.files}])
         else:
-            write([f"{place.format.title}: {count(place.files, 'file')} in {one_line(str(place.path))}"], paged=False)
+            write([f"{place.format.title}: {count(place.files, 'file')} in {one_line(str(place.path))}"])
     return [place.path for place in found]
 
 

@@ -85,7 +85,7 @@ class _Watch:
                 if self._json:
                     write_json([values])
                 else:
-                    write([result_line(done)], paged=False)
+                    write([result_line(done)])
                 sys.stdout.flush()
         except Unavailable as error:
             self._left = paths
