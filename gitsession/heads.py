@@ -101,7 +101,7 @@ def _was_interrupted(reader: Reader, head: Head) -> bool:
 
 def _is_before(reader: Reader, oid: str, later: str) -> bool:
     try:
-        return any(found == oid for found in reader.ancestors(later))
+        return any(found == oid for found in reader.commits.ancestors(later))
     except SessionError:
         return False
 

@@ -100,7 +100,7 @@ class Histories:
     def last_good(self, tip: str) -> tuple[str, int] | None:
         """Returns the newest commit at or below one that was checked whose history is whole, and its deltas."""
         try:
-            for oid, _ in self._reader.history(tip):
+            for oid, _ in self._reader.commits.history(tip):
                 if self.is_good(oid):
                     return oid, self._reader.state("", oid).tree.count
         except SessionError:
@@ -121,7 +121,7 @@ class Histories:
             self._seen.add(digest)
             self.commits += 1
             try:
-                commit = self._reader.commit(oid)
+                commit = self._reader.commits.read(oid)
             except SessionError as error:
                 yield _damaged(session_id, oid, error)
                 return
@@ -176,7 +176,7 @@ class Histories:
             problem = f"its history from this commit on is damaged, as told for the session {other!a:.120}"
             yield Finding(session_id, oid, None, problem, REPAIR)
         elif child is not None:
-            step = self._step(session_id, oid, self._reader.commit(oid), child)
+            step = self._step(session_id, oid, self._reader.commits.read(oid), child)
             yield from self._check_step(session_id, step, child, ids)
 
     def _check_ids(self, session_id: str, oid: str, tree: SessionTree, ids: list[Delta]) -> Iterator[Finding]:

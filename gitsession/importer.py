@@ -39,7 +39,7 @@ _ATTEMPTS = 5
 
 def import_transcripts(
     store: Store,
-    paths: Iterable[Path],
+    paths: Iterable[str | os.PathLike[str]],
     *,
     format: str | None = None,  # noqa: A002  # the word of the field, and of the command's option
     redact: bool = False,
@@ -61,7 +61,7 @@ def import_transcripts(
     """
     chosen = None if format is None else FORMATS[format]
     with _Import(store, progress, redact=redact) as run:
-        for path in paths:
+        for path in map(Path, [paths] if isinstance(paths, str | os.PathLike) else paths):
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
             elif not _may_be_read(path) and path.exists():

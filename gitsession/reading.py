@@ -1,6 +1,5 @@
 """Reading one session: from its name to its branch, from the branch to the commit, the header, the tree, the deltas."""
 
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -9,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
+from gitsession.commits import Commits
 from gitsession.conversation import StoredDelta
 from gitsession.directory_cache import DirectoryCache, KeptDirectory
 from gitsession.errors import Corrupt, SessionError, SessionNotFound
@@ -22,10 +22,10 @@ from gitsession.layout import (
     session_id_of,
     tracking_ref,
 )
-from gitsession.milestones import Jump, Milestones
+from gitsession.milestones import Milestones
 from gitsession.model import SessionMeta
 from gitsession.repo.cache import Cache
-from gitsession.repo.codec import Commit, decode_commit
+from gitsession.repo.codec import Commit
 from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.refs import OWN_DIRECTORY
 from gitsession.repo.repository import Repository
@@ -45,8 +45,6 @@ from gitsession.tree import (
 
 # How many sessions are remembered between calls: their last trees, and where they are written the commit ids.
 REMEMBERED = 256
-
-_PARENT = re.compile(rb"tree [0-9a-f]{40}\nparent ([0-9a-f]{40})\n")
 
 
 class Glance(NamedTuple):
@@ -117,6 +115,7 @@ class Reader:
     Attributes:
         repository: The repository.
         objects: Its objects.
+        commits: Its commits.
         ids: The commit ids that are kept of full directories, for `IdIndex`.
     """
 
@@ -126,7 +125,7 @@ class Reader:
         cache = repository.path / OWN_DIRECTORY / "cache"
         self.ids = Cache(cache / "ids")
         self._directories = DirectoryCache(cache / "directories")
-        self._milestones = Milestones(Cache(cache / "milestones"))
+        self.commits = Commits(repository, Milestones(Cache(cache / "milestones")))
         self.renew()
         renew_when_forked(self)
 
@@ -168,10 +167,6 @@ class Reader:
             raise SessionNotFound(session_id)
         return oid
 
-    def commit(self, oid: str) -> Commit:
-        """Returns a git commit."""
-        return decode_commit(self.objects.read(oid, "commit"), oid)
-
     def state(self, session_id: str, oid: str) -> State:
         """Returns a session at one of its git commits, under the id that its branch gives it.
 
@@ -180,7 +175,7 @@ class Reader:
             UnsupportedFormat: It was written in a version that is not known here.
         """
         try:
-            commit = self.commit(oid)
+            commit = self.commits.read(oid)
             root = self.objects.read(commit.tree, "tree")
             header = read_header_blob(self.objects, commit.tree, root)
             content = self.objects.read(header, "blob", limit=MAX_HEADER_BYTES)
@@ -220,7 +215,7 @@ class Reader:
             Corrupt, UnsupportedFormat: As `state`.
         """
         try:
-            commit = self.commit(oid)
+            commit = self.commits.read(oid)
             added = named_delta(commit.message)
             root = self.objects.read(commit.tree, "tree") if added else b""
             header = header_after(root, added[0] + 1) if added else None
@@ -303,54 +298,6 @@ class Reader:
             else:
                 yield from ((one, "") for one in small)
 
-    def history(self, oid: str) -> Iterator[tuple[str, Commit]]:
-        """Yields a commit and those before it, each the first parent of the one before, with their ids.
-
-        The history of a shallow clone ends where it is cut off.
-        """
-        shallow = self.repository.shallow()
-        seen: str | None = oid
-        while seen is not None:
-            commit = self.commit(seen)
-            yield seen, commit
-            seen = commit.parents[0] if commit.parents and seen not in shallow else None
-
-    def ancestors(self, oid: str) -> Iterator[str]:
-        """Yields the ids that `history` does."""
-        shallow = self.repository.shallow()
-        seen: str | None = oid
-        while seen is not None:
-            yield seen
-            seen = None if seen in shallow else self._parent(seen)
-
-    def back(self, oid: str, steps: int) -> str | None:
-        """Returns the commit so many steps before another one; None where the history is shorter, or cut off.
-
-        Raises:
-            Corrupt: A commit is missing or damaged.
-        """
-        shallow = self.repository.shallow()
-        milestone, walked = "", 0
-        found: str | None = oid
-        while found is not None and steps:
-            if self._milestones.is_one(found):
-                if milestone:
-                    self._milestones.put(milestone, Jump(found, walked))
-                milestone, walked = found, 0
-                jump = None if shallow else self._milestones.find(found)
-                if jump is not None and jump.steps <= steps:
-                    found, steps, milestone = jump.oid, steps - jump.steps, ""
-                    continue
-            found = None if found in shallow else self._parent(found)
-            steps, walked = steps - 1, walked + 1
-        return found
-
-    def _parent(self, oid: str) -> str | None:
-        content = self.objects.read(oid, "commit")
-        if plain := _PARENT.match(content):
-            return plain[1].decode()
-        return next(iter(decode_commit(content, oid).parents), None)
-
     def steps(self, state: State) -> Iterator[Step]:
         """Yields the commits of a session, newest first, with the delta that each adds.
 
@@ -362,7 +309,7 @@ class Reader:
         """
         deltas = newest_deltas(self.objects, state.tree)
         delta, last = next(deltas, None), None
-        walk = self.history(state.oid)
+        walk = self.commits.history(state.oid)
         oid, commit = next(walk)
         for older_oid, older in walk:
             added = self._added(commit, older, delta, last)

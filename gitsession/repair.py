@@ -131,7 +131,7 @@ def _claims(reader: Reader, head: Head) -> Iterator[str]:
 
 def _follows(reader: Reader, old: str, new: str) -> bool:
     try:
-        return any(oid == old for oid in reader.ancestors(new))
+        return any(oid == old for oid in reader.commits.ancestors(new))
     except SessionError:
         return False
 
@@ -139,7 +139,7 @@ def _follows(reader: Reader, old: str, new: str) -> bool:
 def _kept_name(reader: Reader, head: Head, old: str) -> str | None:
     """Returns the ref for an old head; None where not even the commit can be read, so that no ref may name it."""
     try:
-        reader.commit(old)
+        reader.commits.read(old)
     except SessionError:
         return None
     return f"{_KEPT}{quote(head.name.removeprefix(HEADS), safe='%')}/{old}"

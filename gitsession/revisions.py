@@ -74,7 +74,7 @@ def resolve(reader: Reader, session_id: str, revision: str | None) -> State:
     if revision is None:
         return reader.present(session_id, tip)
     if re.fullmatch(r"~[0-9]{0,9}", revision):
-        found = reader.back(tip, int(revision[1:] or 1))
+        found = reader.commits.back(tip, int(revision[1:] or 1))
     elif re.fullmatch(r"#[0-9]{1,9}", revision):
         found = _after_delta(reader, reader.state(session_id, tip), int(revision[1:]))
     else:
@@ -129,7 +129,7 @@ def _after_delta(reader: Reader, state: State, number: int) -> str | None:
     if number >= state.tree.count:
         return None
     while state.tree.count > number + 1:
-        older = reader.back(state.oid, state.tree.count - number - 1)
+        older = reader.commits.back(state.oid, state.tree.count - number - 1)
         if older is None:
             return None  # the history is cut off, as in a shallow clone
         state = reader.state("", older)
@@ -147,7 +147,7 @@ def _named(reader: Reader, state: State, name: str) -> str | None:
     found = [oid for oid in wanted if _is_before(reader, oid, state)]
     if len(found) != len(wanted):
         # Others begin alike, which belong to another session, or to another program, whose commits add what they like.
-        found = [oid for oid in reader.ancestors(state.oid) if oid in wanted]
+        found = [oid for oid in reader.commits.ancestors(state.oid) if oid in wanted]
     if len(found) > 1:
         raise AmbiguousName(name, found)
     return found[0] if found else None
@@ -155,7 +155,7 @@ def _named(reader: Reader, state: State, name: str) -> str | None:
 
 def _is_commit(reader: Reader, oid: str) -> bool:
     try:
-        reader.commit(oid)
+        reader.commits.read(oid)
     except Corrupt:
         return False
     return True
@@ -168,7 +168,7 @@ def _is_before(reader: Reader, oid: str, state: State) -> bool:
         later: str | None = state.oid
         count = state.tree.count
         while later is not None and later != oid and count >= wanted:
-            later = reader.back(later, max(count - wanted, 1))
+            later = reader.commits.back(later, max(count - wanted, 1))
             count = 0 if later is None else reader.glance("", later).deltas
     except SessionError:
         return False

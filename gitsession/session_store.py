@@ -61,6 +61,8 @@ class SessionStore:
         messages = commit.messages
         if not messages:
             raise InvalidCommit("the commit has no messages")
+        if commit.parent is not None and not isinstance(commit.parent, str):
+            raise InvalidCommit("the commit's parent must be a commit id, or None")
         if isinstance(messages, Messages):
             lines = [committed_line(line, place) for place, line in enumerate(messages.lines)]
         else:

@@ -103,7 +103,7 @@ class _Walk:
     """A walk from a commit backwards."""
 
     def __init__(self, reader: Reader, oid: str) -> None:
-        self._walk = reader.ancestors(oid)
+        self._walk = reader.commits.ancestors(oid)
         self.oid: str | None = oid
         self.places: dict[str, int] = {}
         self.step()

@@ -124,7 +124,10 @@ class Store:
             SessionNotFound: There is no such session.
             RevisionNotFound: It has no such commit.
             Corrupt: Stored data is corrupt.
+            ValueError: `last` is negative.
         """
+        if last is not None and last < 0:
+            raise ValueError(f"{last} entries cannot be wanted")
         state = self._state(session_id, at)
         if last is None:
             return entries(self.reader.deltas(state))

@@ -26,11 +26,11 @@ from gitsession.ids import IdIndex
 from gitsession.layout import HEADS, branch_of, decode_commit_id, encode_commit_id, encode_session_id
 from gitsession.model import SessionMeta
 from gitsession.reading import REMEMBERED, Reader, State
-from gitsession.repo.codec import git_object, object_id
+from gitsession.repo.codec import object_id
 from gitsession.repo.forking import renew_when_forked
 from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import RefBlocked, RefMoved
-from gitsession.repo.repository import Move, Repository
+from gitsession.repo.repository import Batch, Move, Repository
 from gitsession.tree import find_delta
 
 # The largest delta, in bytes; a larger one could not be read back under the limit for objects.
@@ -41,6 +41,9 @@ _PLACE = re.compile("0|[1-9][0-9]{0,8}")
 
 # How often a write is begun anew when plain git moves the branch at the same moment.
 _ATTEMPTS = 100
+
+# The session as it is, and the objects that a collection may still take, if it may.
+Written = tuple[State, Batch | None]
 
 
 class Writer:
@@ -56,7 +59,7 @@ class Writer:
         """Forgets what is known of the sessions, in a forked process: a thread of its parent may just have written."""
         self._guard = threading.Lock()
         self._indexes: OrderedDict[str, IdIndex] = OrderedDict()
-        # The commit of each branch that was acknowledged here, with all before it.
+        # The commit of each branch that is known to be durable, with all before it.
         self._sure: dict[str, str] = {}
 
     def commit(self, session_id: str, delta: NewDelta, parent: str | None) -> State:
@@ -118,7 +121,7 @@ class Writer:
         if len(delta.content) > MAX_DELTA_BYTES:
             raise InvalidCommit(f"the delta has {len(delta.content):,} bytes; the limit is {MAX_DELTA_BYTES:,}")
 
-        def attempt() -> State:
+        def attempt() -> Written:
             state, ids = self._state(session_id, branch)
             number = ids.find(encoded_id)
             check(state, ids, number)
@@ -128,9 +131,9 @@ class Writer:
             if stored.blob != object_id("blob", delta.content):
                 raise Corrupt(f"the session holds the commit {delta.commit_id!r} with other contents")
             if self._sure.get(branch) != state.oid:
-                self._confirm(branch, state, delta)
+                self._confirm(branch)
                 self._sure[branch] = state.oid
-            return state
+            return state, None
 
         return self._exclusively(session_id, branch, attempt)
 
@@ -157,7 +160,7 @@ class Writer:
         """
         branch = encode_session_id(meta.id)
 
-        def attempt() -> State:
+        def attempt() -> Written:
             if self._tip(branch) is not None:
                 raise SessionExists(meta.id)
             self._refuse_other_side(meta.id)
@@ -165,25 +168,35 @@ class Writer:
             old = None if source is None else source._replace(session_id=meta.id)
             subject = "meta: new session" if source is None else f"meta: fork of {source.session_id}"
             built = build(old, None, meta, subject=subject, now=int(time.time()))
-            self._move(branch, None, built, "create" if source is None else "fork")
-            return built.state
+            return built.state, self._move(branch, None, built, "create" if source is None else "fork")
 
         return self._exclusively(meta.id, branch, attempt)
 
-    def _exclusively(self, session_id: str, branch: str, attempt: Callable[[], State]) -> State:
-        """Makes an attempt under the session's lock, and again when plain git moved the branch meanwhile.
+    def _exclusively(self, session_id: str, branch: str, attempt: Callable[[], Written]) -> State:
+        """Makes an attempt under the session's lock.
+
+        A collection is waited for before and after, and not under the lock: it takes long, and others write meanwhile.
+        """
+        self._let_gc_end()
+        with self._hold(branch):
+            state, batch = self._attempted(session_id, branch, attempt)
+        if batch is not None:
+            self._repository.outlive_gc(batch)
+        return state
+
+    def _attempted(self, session_id: str, branch: str, attempt: Callable[[], Written]) -> Written:
+        """Makes an attempt, and again when plain git moved the branch meanwhile.
 
         Each attempt looks at the branch anew, so it is right to try again: what it checks, it checks once more.
         """
-        with self._hold(branch):
-            for _ in range(_ATTEMPTS):
-                try:
-                    return attempt()
-                except RefMoved:
-                    continue
-                except RefBlocked as error:
-                    raise SessionExists(session_id, error.blocker.removeprefix(HEADS)) from error
-            raise Unavailable(f"the branch {branch} is moved by another program again and again; try again")
+        for _ in range(_ATTEMPTS):
+            try:
+                return attempt()
+            except RefMoved:
+                continue
+            except RefBlocked as error:
+                raise SessionExists(session_id, error.blocker.removeprefix(HEADS)) from error
+        raise Unavailable(f"the branch {branch} is moved by another program again and again; try again")
 
     def _state(self, session_id: str, branch: str) -> tuple[State | None, IdIndex]:
         """Returns the session as it is now and the index of its ids; remembered while its branch does not move."""
@@ -204,35 +217,34 @@ class Writer:
             if len(self._indexes) > REMEMBERED:
                 self._sure.pop(self._indexes.popitem(last=False)[0], None)
 
-    def _add(self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta) -> State:
+    def _add(self, session_id: str, branch: str, state: State | None, ids: IdIndex, delta: NewDelta) -> Written:
         """Adds a delta at the head, to a new session with its header."""
         if state is None:
             encode_session_id(session_id)  # an id of a branch made with plain git is none for a new session
             self._refuse_case_twin(session_id, branch)
         built = build(state, delta, SessionMeta(session_id) if state is None else state.meta, now=int(time.time()))
-        self._move(branch, None if state is None else state.oid, built, "commit")
+        batch = self._move(branch, None if state is None else state.oid, built, "commit")
         ids.grow(None if state is None else state.tree, built.state.tree)
         if state is None:
             self._remember(branch, ids)
         self._sure[branch] = built.state.oid
-        return built.state
+        return built.state, batch
 
-    def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> None:
+    def _move(self, branch: str, expected: str | None, built: Built, verb: str) -> Batch | None:
+        """Moves a branch to what was built; returns the objects that a collection may still take, if it may."""
         subject = built.state.commit.message.partition("\n")[0]
         batch = LooseBatch(self._repository.objects, built.objects)
         self._repository.move(Move(branch, expected, built.state.oid, f"{verb}: {subject}"), batch)
         self._reader.remember(built.state)
+        return batch
 
-    def _confirm(self, branch: str, state: State, delta: NewDelta) -> None:
-        """Makes sure of a delta that the session holds already, before it is acknowledged.
+    def _confirm(self, branch: str) -> None:
+        """Makes durable what the session holds: its writer may have been killed, or refused, before that was done."""
+        self._repository.settle(branch)
 
-        Who wrote it may have been killed, or refused by the disk, before it was durable and safe from a collection.
-        """
-        objects, tree = self._repository.objects, state.tree
-        made = [git_object("blob", content) for content in (delta.content, objects.read(tree.header, "blob"))]
-        made += [git_object("tree", content) for content in (tree.bottom, tree.middle, tree.root)]
-        made.append(git_object("commit", objects.read(state.oid, "commit")))
-        self._repository.confirm(branch, LooseBatch(objects, made))
+    def _let_gc_end(self) -> None:
+        """Waits for the end of a collection that would not see the branch move."""
+        self._repository.let_gc_end()
 
     def _tip(self, branch: str) -> str | None:
         """Returns the commit that a branch is at."""

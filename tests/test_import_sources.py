@@ -161,3 +161,11 @@ class TestWhatIsNoTranscript:
 
         assert result.new_commits == 3
         assert content == original(store, "abc")
+
+
+def test_a_path_may_be_a_text_and_stand_alone(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"role": "user", "content": "Hello"}\n')
+    assert [done.path for paths in (str(path), [str(path)], path) for done in import_transcripts(store, paths)] == [
+        path
+    ] * 3

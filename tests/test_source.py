@@ -34,6 +34,7 @@ ORDER = [
     "conversation",
     "directory_cache",
     "milestones",
+    "commits",
     "reading",
     "revisions",
     "sides",

@@ -103,6 +103,16 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def require_repository(path: str) -> None:
+    """Refuses to take a store that has gone, as with a disk that is no longer mounted, for one that holds nothing.
+
+    Raises:
+        Unavailable: There is no repository at the path any more.
+    """
+    if not os.access(os.path.join(path, "HEAD"), os.F_OK):  # noqa: PTH118  # strings: the hot path
+        raise Unavailable(f"the store {path} is gone; its disk may not be mounted")
+
+
 def make_directories(path: Path) -> None:
     """Makes a directory and its parents, for their owner alone, where nothing depends on them after a power cut."""
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from zlib import crc32
 
 from gitsession.errors import StoreBusy
-from gitsession.repo.files import BINARY, NO_FOLLOW, make_directories, translated
+from gitsession.repo.files import BINARY, NO_FOLLOW, make_directories, require_repository, translated
 from gitsession.repo.forking import renew_when_forked
 
 if os.name == "nt":
@@ -59,7 +59,7 @@ class SessionLocks:
     """The advisory locks of a store's sessions.
 
     Attributes:
-        path: The directory of the lock files.
+        path: The directory of the lock files, in the store's own directory in the repository.
         wait: For how long a live lock is waited for, in seconds.
     """
 
@@ -122,6 +122,7 @@ class SessionLocks:
         try:
             return os.open(path, flags, 0o600)
         except FileNotFoundError:
+            require_repository(str(self.path.parent.parent))
             make_directories(self.path)
             return os.open(path, flags, 0o600)
 

@@ -19,6 +19,7 @@ from gitsession.repo.files import (
     make_directory,
     read_file,
     read_start,
+    require_repository,
     translated,
     unavailable,
     write_all,
@@ -294,6 +295,7 @@ class Refs:
                 return self._packed[1]
             content = read_file(path)
         except FileNotFoundError:
+            require_repository(str(self.path))
             return {}
         except OSError as error:
             raise unavailable(error, "read the packed refs") from error

@@ -203,7 +203,8 @@ class Repository:
     def move(self, move: Move, batch: Batch) -> None:
         """Stores objects and then moves a branch to the commit among them; the caller holds the session's lock.
 
-        When it returns, the move survives a power cut (where durable), and any `git gc` that ran meanwhile.
+        When it returns, the move survives a power cut (where durable). `outlive_gc` is for a `git gc` that runs
+        meanwhile.
 
         Raises:
             RefMoved: The branch is elsewhere; nothing was changed.
@@ -211,13 +212,13 @@ class Repository:
             StoreBusy: A lock stayed held.
             Unavailable: The disk refuses. Where the branch has moved all the same, trying again finds it so.
         """
-        deadline = self._let_gc_end()
         batch.store()
         self._swap(move)
-        self._outlive_gc(batch, deadline)
 
     def move_all(self, moves: Iterable[Move], batch: Batch) -> list[tuple[Move, RefMoved | RefBlocked]]:
         """Stores objects and then moves branches to commits among them, each under its session's lock.
+
+        When it returns, the moves survive a power cut (where durable), and any `git gc` that ran meanwhile.
 
         Returns:
             The moves that could not be made, because the branch is elsewhere, and why.
@@ -226,7 +227,7 @@ class Repository:
             StoreBusy: A lock stayed held.
             Unavailable: The disk refuses; some branches may have moved.
         """
-        deadline = self._let_gc_end()
+        self.let_gc_end()
         batch.store()
         failed: list[tuple[Move, RefMoved | RefBlocked]] = []
         for move in moves:
@@ -235,21 +236,56 @@ class Repository:
                     self._swap(move)
             except (RefMoved, RefBlocked) as error:
                 failed.append((move, error))
-        self._outlive_gc(batch, deadline)
+        self.outlive_gc(batch)
         return failed
 
-    def confirm(self, branch: str, batch: Batch) -> None:
-        """Makes sure of a branch that was moved by somebody who may have been killed, or refused, before that was done.
-
-        Args:
-            branch: The branch.
-            batch: The objects that it was moved to.
+    def settle(self, branch: str) -> None:
+        """Makes durable where a branch is.
 
         Raises:
             Unavailable: The disk refuses.
         """
-        self._settle(branch)
-        self._outlive_gc(batch, self._deadline())
+        with translated(f"make the branch {branch} durable"):
+            self.refs.settle(HEADS + branch)
+
+    def let_gc_end(self) -> None:
+        """Waits for the end of a collection that is at work, before a branch is moved.
+
+        It might not see the branch move, and a writer that is killed then can store nothing again. One that begins
+        now packs for longer, before it looks at the refs and prunes, than a branch takes to move.
+
+        Raises:
+            Unavailable: It runs for longer than the store waits.
+        """
+        with translated("look for a running `git gc`"):
+            over = wait_for_gc(self.path, self._deadline())
+        if not over:
+            raise self._outlasted("nothing was written")
+
+    def outlive_gc(self, batch: Batch) -> None:
+        """Waits for the end of a collection that may not have seen a branch move, and stores again what it took.
+
+        The objects are looked for also where none is running: one may have ended just before. What is there then, no
+        later one takes.
+
+        Args:
+            batch: The objects that the branch was moved to.
+
+        Raises:
+            Unavailable: It runs for longer than the store waits, or the disk refuses.
+        """
+        with translated("look for a running `git gc`"):
+            over = wait_for_gc(self.path, self._deadline())
+            if batch.restore():
+                self.disk.barrier()
+        if not over:
+            raise self._outlasted("the commit may be lost to it")
+
+    def _outlasted(self, outcome: str) -> Unavailable:
+        return Unavailable(
+            f"`git gc` has been running for too long, and {outcome}: try it again later. If the process that "
+            f"{self.path / 'gc.pid'} names is gone, delete that file"
+        )
 
     def _swap(self, move: Move) -> None:
         name = HEADS + move.branch
@@ -259,41 +295,10 @@ class Repository:
             # In doubt: the branch may have moved before the error. If it has, all that can be missing is its sync.
             if self.refs.find(name) != move.new:
                 raise
-            self._settle(move.branch)
-
-    def _settle(self, branch: str) -> None:
-        with translated(f"make the branch {branch} durable"):
-            self.refs.settle(HEADS + branch)
+            self.settle(move.branch)
 
     def _deadline(self) -> float:
         return time.monotonic() + max(self.wait, 1.0)
-
-    def _let_gc_end(self) -> float:
-        """Waits for the end of a collection that is at work, and returns until when one may be waited for at all.
-
-        It would not see the branch move, and a writer that is killed then can store nothing again. One that begins
-        now packs for longer, before it looks at the refs and prunes, than a branch takes to move.
-        """
-        deadline = self._deadline()
-        with translated("look for a running `git gc`"):
-            wait_for_gc(self.path, deadline)
-        return deadline
-
-    def _outlive_gc(self, batch: Batch, deadline: float) -> None:
-        """Waits for the end of a collection that may not have seen the branch move, and stores again what it took.
-
-        The objects are looked for also where none is running: one may have ended just before. What is there then, no
-        later one takes.
-        """
-        with translated("look for a running `git gc`"):
-            over = wait_for_gc(self.path, deadline)
-            if batch.restore():
-                self.disk.barrier()
-        if not over:
-            raise Unavailable(
-                f"`git gc` has been running for too long, and the commit may be lost to it: try it again later. If the "
-                f"process that {self.path / 'gc.pid'} names is gone, delete that file"
-            )
 
     def _is_session(self, oid: str) -> bool:
         try:

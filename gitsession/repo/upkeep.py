@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from gitsession.repo.files import make_directories, translated
+from gitsession.repo.files import make_directories, require_repository, translated
 from gitsession.repo.locks import try_lock
 
 # As git's own `gc.auto` (6,700 loose objects, told by one of the 256 directories) and `gc.autoPackLimit`.
@@ -70,6 +70,7 @@ class Upkeep:
             Unavailable: The lock file cannot be made.
         """
         with translated("lock the maintenance"):
+            require_repository(str(self._own.parent))
             make_directories(self._own)
             file = os.open(self.lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:

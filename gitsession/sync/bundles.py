@@ -187,7 +187,7 @@ def _note(store: Store, name: str, branch: str, oid: str) -> Iterable[SyncResult
             reason = f"it no longer holds what an earlier {name} held; give the file another name to have both"
             yield SyncResult(session, "fetch", "refused", known, None, reason)
             return
-        store.reader.commit(oid)
+        store.reader.commits.read(oid)
         with store.repository.locks.hold(branch):
             store.repository.refs.compare_and_swap(ref, known, oid, reason="import: bundle")
     except (RefMoved, RefBlocked) as error:

@@ -24,7 +24,7 @@ from gitsession.errors import (
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, REMOTES, branch_of
 from gitsession.model import Session, SessionCommit, SessionEntry
-from gitsession.reading import Reader, State
+from gitsession.reading import Reader
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import LooseBatch
 from gitsession.repo.refs import OWN_DIRECTORY, RefMoved
@@ -249,8 +249,11 @@ class _RemoteWriter(Writer):
     def _tip(self, branch: str) -> str | None:  # noqa: ARG002  # there is one branch here
         return self._server.known()
 
-    def _confirm(self, branch: str, state: State, delta: NewDelta) -> None:
+    def _confirm(self, branch: str) -> None:
         """Does nothing: the server has told where its branch is, and what it tells is the server's to keep."""
+
+    def _let_gc_end(self) -> None:
+        """Does nothing: no branch moves here."""
 
     def _hold(self, branch: str) -> AbstractContextManager[None]:
         return self._server.locks.hold(branch)

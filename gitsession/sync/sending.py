@@ -34,7 +34,7 @@ def outgoing(store: Store, selection: Selection) -> Outgoing:
         try:
             if isinstance(value, Corrupt):
                 raise value
-            store.reader.commit(value)
+            store.reader.commits.read(value)
         except Corrupt as error:
             damaged[branch] = error
     return Outgoing([branch for branch in found if branch not in damaged], damaged)
@@ -69,7 +69,7 @@ def _is_whole(store: Store, ref: str) -> bool:
     """Tells whether a ref is there, and its commit."""
     try:
         tip = store.repository.refs.find(ref)
-        return tip is not None and store.reader.commit(tip) is not None
+        return tip is not None and store.reader.commits.read(tip) is not None
     except SessionError:
         return False
 

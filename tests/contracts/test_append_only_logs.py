@@ -381,3 +381,9 @@ def test_a_readable_store_lists_without_a_warning(store: Store) -> None:
 def test_nothing_in_the_api_deletes_updates_or_overwrites() -> None:
     verbs = {name for name in dir(Store) if not name.startswith("_")}
     assert set() == {name for name in verbs if re.search("delete|remove|update|overwrite|set|put|write|edit", name)}
+
+
+def test_fewer_than_no_entries_cannot_be_wanted(store: Store) -> None:
+    store.create(SessionMeta("s"))
+    with pytest.raises(ValueError, match="-1 entries"):
+        store.load("s", last=-1)

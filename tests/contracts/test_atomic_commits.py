@@ -284,6 +284,14 @@ def test_an_unusable_id_is_invalid_and_changes_nothing(
     assert isinstance(unchanged(session, SessionCommit(commit_id, "first", [HI])), InvalidCommit)
 
 
+@pytest.mark.parametrize("parent", [7, b"first", ["first"]])
+def test_a_parent_that_is_no_id_is_invalid_and_changes_nothing(
+    session: SessionStore, unchanged: Callable[..., SessionError], parent: Any
+) -> None:
+    session.commit(FIRST)
+    assert isinstance(unchanged(session, SessionCommit("second", parent, [HI])), InvalidCommit)
+
+
 # Rule 6: ids are the caller's.
 
 

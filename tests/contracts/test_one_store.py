@@ -1,7 +1,10 @@
 """How the two contracts are one: each shows what the other has written."""
 
 import re
+import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +17,10 @@ from gitsession import (
     SessionCommit,
     SessionMeta,
     Store,
+    Unavailable,
     UnknownEntry,
+    import_transcripts,
+    maintain,
     verify,
 )
 from tests.stores import HELLO, HI, everything
@@ -223,3 +229,32 @@ def test_all_ids_stand_side_by_side(store: Store) -> None:
         store.append(name, MessageEntry({"name": name}))
     assert sorted(meta.id for meta in store.list()) == sorted(names)
     assert [store.load(name)[0].message["name"] for name in names] == names
+
+
+GONE: dict[str, Callable[[Store], object]] = {
+    "load of the one contract": lambda store: store.bind("a").load(),
+    "load of the other": lambda store: store.load("a"),
+    "commit": lambda store: store.bind("a").commit(SessionCommit("c1", "c0", [HI])),
+    "commit of a new session": lambda store: store.bind("b").commit(SessionCommit("c0", None, [HI])),
+    "create": lambda store: store.create(SessionMeta("b")),
+    "append": lambda store: store.append("a", ENTRY),
+    "fork": lambda store: store.fork("a", "b"),
+    "list": lambda store: store.list(),
+    "sessions": lambda store: [*store.sessions()],
+    "log": lambda store: [*store.log("a")],
+    "verify": lambda store: [*verify(store)],
+    "maintain": maintain,
+    "import": lambda store: [*import_transcripts(store, [Path(__file__).parents[2] / "fixtures/chat/openai.json"])],
+}
+
+
+@pytest.mark.parametrize("name", GONE)
+@pytest.mark.parametrize("unmounted", [False, True])
+def test_a_store_that_is_gone_is_unavailable_and_not_empty(store: Store, name: str, unmounted: bool) -> None:
+    store.bind("a").commit(SessionCommit("c0", None, [HI]))
+    shutil.rmtree(store.path)
+    if unmounted:
+        store.path.mkdir()  # where a disk was mounted
+    with pytest.raises(Unavailable, match="is gone"):
+        GONE[name](store)
+    assert not store.path.exists() or not [*store.path.iterdir()]

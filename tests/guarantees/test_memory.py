@@ -1,6 +1,6 @@
-"""One message of 100 MB beside ten thousand small ones: what it takes to store it, to go on, and to read the end.
+"""What it takes in memory to store one message of 100 MB beside ten thousand small ones, and to import a large file.
 
-`pytest -m slow --full tests/guarantees/test_memory.py`: 100 MB; 16 MB by default.
+`pytest -m slow --full tests/guarantees/test_memory.py`: 100 MB, and a file of 500 MB; 16 MB and 40 MB by default.
 """
 
 import resource
@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import MessageEntry, SessionCommit, SessionMeta, Store
+from gitsession import MessageEntry, SessionCommit, SessionMeta, Store, import_transcripts
+from tests.benchmarks.transcripts import transcript
 from tests.guarantees.children import Say, together
 
 pytestmark = [
@@ -70,3 +71,21 @@ def test_a_large_message_takes_little_more_than_its_size(path: Path, scale: Call
     assert growth(read_messages, path, size) < 1.5
     assert growth(read_entries, path, size) < 0.3
     assert Store.open(path).bind("s").load().messages[10_000] == large
+
+
+def test_a_transcript_is_imported_and_given_back_in_a_part_of_its_size(
+    tmp_path: Path, path: Path, scale: Callable[[int, int], int]
+) -> None:
+    file = transcript(tmp_path / "large.jsonl", scale(10_000, 125_000), 4000)
+    size = file.stat().st_size
+
+    def take(store: Store) -> None:
+        (done,) = import_transcripts(store, [file])
+        assert done.session == "large"  # type: ignore[union-attr]  # a failure fails here
+
+    def export(store: Store) -> None:
+        assert size == sum(map(len, store.original("large")))
+
+    # Of each record its id and its place among the others are kept, and of the packs what libgit2 unpacked last.
+    assert growth(take, path, size) < 0.8
+    assert growth(export, path, size) < 0.8

@@ -20,7 +20,8 @@ SECOND = SessionCommit("second", "first", [HI])
 
 
 def test_one_thread_at_a_time_holds_the_lock_of_a_session(tmp_path: Path) -> None:
-    locks = SessionLocks(tmp_path / "locks", wait=30.0)
+    (tmp_path / "HEAD").touch()
+    locks = SessionLocks(tmp_path / "gitsession" / "locks", wait=30.0)
     inside = 0
     most = 0
 
