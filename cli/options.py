@@ -17,6 +17,20 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 
+EMPTY = "the path is empty; `.` is the current directory"
+
+
+class _Path(click.Path):
+    """A path as an argument, which is not empty."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # type: ignore[override]  # click leaves open what it returns
+        if not value:
+            self.fail(EMPTY, param, ctx)
+        return Path(value)
+
+
+PATH = _Path(path_type=Path)
+
 
 @dataclass(slots=True)
 class Settings:
@@ -88,6 +102,9 @@ class Settings:
 
 def _set_store(context: click.Context, _: click.Parameter, value: str | None) -> None:
     settings = context.ensure_object(Settings)
+    if value == "":
+        # As a path it would be the current directory, which is nobody's wish where a variable of a script is empty.
+        raise click.BadParameter(EMPTY)
     if value is not None:
         settings.store = value
 

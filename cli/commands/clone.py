@@ -16,7 +16,7 @@ from ..output import write, write_json
     writes=True,
 )
 @click.argument("url", metavar="URL")
-@click.argument("path", metavar="[PATH]", required=False, type=click.Path(path_type=Path))
+@click.argument("path", metavar="[PATH]", required=False, type=options.PATH)
 @click.option("--remote", default="origin", show_default=True, metavar="NAME", help="What to call the remote.")
 @click.option("--session", "sessions", multiple=True, metavar="SESSION", help="Take just these: an id, or a pattern.")
 def command(settings: options.Settings, url: str, path: Path | None, remote: str, sessions: tuple[str, ...]) -> None:

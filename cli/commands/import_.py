@@ -40,7 +40,7 @@ from ..text import count, one_line
     ),
     writes=True,
 )
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=options.PATH)
 @click.option("--format", "name", type=click.Choice([*FORMATS]), help="What the files are; else their content tells.")
 @click.option("--redact", is_flag=True, help="Leave secrets out, with a mark in place of each.")
 @click.option("--name", "stdin_name", metavar="FILE", help="What the file is called that comes on stdin.")
@@ -55,10 +55,10 @@ def command(
 ) -> None:
     """Import transcripts of coding agents.
 
-    PATH is a file, or a directory in which transcripts are found by their content. Without one, all is taken that the
-    agents on this machine left where they keep it; `gitsession formats` shows the places. Each record becomes one
-    commit, as it stands; importing again adds what is new. The store is made if there is none, and a
-    transcript to put into it.
+    PATH is a file, or a directory in which transcripts are found by their content, but in no git directory. Without
+    one, all is taken that the agents on this machine left where they keep it; `gitsession formats` shows the places.
+    Each record becomes one commit, as it stands; importing again adds what is new. The store is made if there is none,
+    and a transcript to put into it.
 
     `-` is a transcript on stdin. It needs the --name of its file, by which most formats name the session.
 

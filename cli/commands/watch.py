@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @options.command("watch", examples=("gitsession watch", "gitsession watch --redact ~/.claude/projects"), writes=True)
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=options.PATH)
 @click.option("--redact", is_flag=True, help="Leave secrets out, with a mark in place of each.")
 def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -> None:
     """Import what agents write, as they write it.
