@@ -11,6 +11,7 @@ import click
 
 from .location import default_store
 from .maintaining import start_if_due
+from .output import printing
 
 if TYPE_CHECKING:
     from gitsession import Store
@@ -167,7 +168,8 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses the command line; each error knows the command, whose help it is to name (not all of click's do)."""
         try:
-            return super().parse_args(ctx, args)
+            with printing():  # the help
+                return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise

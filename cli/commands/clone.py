@@ -7,7 +7,7 @@ import click
 from gitsession import clone
 
 from .. import options, syncing
-from ..output import write, write_json
+from ..output import stored, write, write_json
 
 
 @options.command(
@@ -33,6 +33,7 @@ def command(settings: options.Settings, url: str, path: Path | None, remote: str
             sessions=sessions or None,
             progress=syncing.progress(),
         )
+        stored("what the remote has")
         if settings.json:
             write_json([{"path": str(store.path), "sessions": sum(1 for _ in store.sessions())}])
         else:

@@ -15,7 +15,7 @@ from gitsession import RESUMABLE, Store, build_context, export_transcript, insta
 from .. import options
 from ..agent_homes import INSTALLABLE, agent_path
 from ..markdown import markdown
-from ..output import write, write_bytes, write_json
+from ..output import stored, write, write_bytes, write_json
 from ..text import one_line
 
 # What is kept in memory of an export before a temporary file is made, in bytes.
@@ -108,6 +108,7 @@ def _install(store: Store, session_id: str, at: str | None, name: str, *, as_jso
     made = export_transcript(store, session_id, name, at=at, cwd=os.fspath(Path.cwd()))
     path = agent_path(name, made.path)
     written = install_transcript(made, path)
+    stored(f"the transcript at {one_line(str(path))}")
     prepare, resume = made.prepare(path), made.resume(path)
     if as_json:
         told = {"path": str(path), "written": written, "cwd": made.cwd, "prepare": [*prepare], "resume": [*resume]}

@@ -22,7 +22,7 @@ from .. import options, syncing
 from ..errors import NothingToImport
 from ..hooks import import_for_hook
 from ..import_report import Tally
-from ..output import progress_bar, write, write_json
+from ..output import progress_bar, stored, write, write_json
 from ..places import places
 from ..stdin import from_stdin
 from ..text import count, one_line
@@ -92,6 +92,8 @@ def command(
         with from_stdin(paths, stdin_name) as (files, named):
             for done in _imported(settings, files or _places(settings), name, redact=redact):
                 values = tally.add(named(done))
+                if tally.commits:
+                    stored("what was imported")
                 if settings.json:
                     write_json([values])
     finally:

@@ -1,7 +1,6 @@
 """`gitsession watch`."""
 
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from gitsession import ImportFailure, Store, Unavailable, UnknownTranscript, imp
 from .. import options
 from ..errors import MissingExtra
 from ..import_report import Tally, result_line
-from ..output import note, write, write_json
+from ..output import flush, note, stored, write, write_json
 from ..places import watched_paths
 from ..text import count
 
@@ -82,11 +81,12 @@ class _Watch:
                 self._tell_notes()
                 if isinstance(done, ImportFailure) or not done.new_commits:
                     continue
+                stored("what was imported")
                 if self._json:
                     write_json([values])
                 else:
                     write([result_line(done)])
-                sys.stdout.flush()
+                flush()
         except Unavailable as error:
             self._left = paths
             self.tally.notes.append(f"gitsession: {error}")
