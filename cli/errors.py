@@ -38,7 +38,7 @@ from gitsession import (
     UnsupportedFormat,
 )
 
-from .output import note
+from .output import NotPrinted, note
 from .text import one_line
 
 
@@ -160,6 +160,8 @@ def _message(error: Exception) -> str:
             return f"{error.format_message().rstrip('.')}; `{command} --help` shows how it is used"
         case click.ClickException():
             return error.format_message()
+        case NotPrinted():
+            return str(error)
         case OSError(strerror=str() as reason):
             where = f"{error.filename}: " if error.filename is not None else ""
             advice = "; make room and try again, nothing is lost" if error.errno == errno.ENOSPC else ""
@@ -173,6 +175,8 @@ def _attributes(error: Exception) -> dict[str, Any]:
     match error:
         case click.ClickException():
             return {}
+        case NotPrinted():
+            return {"errno": error.errno, "stored": error.stored}
         case OSError():
             return {"errno": error.errno, "path": error.filename}
         case SyncRefused():

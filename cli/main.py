@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from .options import Command, common, maintenance
-from .output import close_stdout, note, prepare_streams
+from .output import close_stdout, flush, note, prepare_streams, printing
 
 # The commands by what they are for, each with its line in the help (a test keeps it equal to the command's own).
 COMMANDS: Mapping[str, Mapping[str, str]] = {
@@ -111,15 +111,7 @@ def gitsession() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs a command line and returns its exit code; what it prints has been written when it returns."""
     try:
-        context = gitsession.make_context("gitsession", [*arguments] or ["--help"])
-        with context:
-            # NO_COLOR (https://no-color.org) holds for whatever click prints itself.
-            context.color = False if os.environ.get("NO_COLOR") else None
-            gitsession.invoke(context)
-        sys.stdout.flush()
-    except click.exceptions.Exit as done:
-        sys.stdout.flush()
-        return done.exit_code
+        return _run(arguments)
     except BrokenPipeError:
         # Whoever read has enough. 141 is what a shell reports of a program that SIGPIPE ended, as git would be.
         close_stdout()
@@ -133,7 +125,25 @@ def run(arguments: Sequence[str]) -> int:
 
         close_stdout()
         return report(error, as_json=_wants_json(arguments))
-    return 0
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Runs a command line to its end; what goes wrong is the caller's."""
+    try:
+        with printing():  # the help, or the version
+            context = gitsession.make_context("gitsession", [*arguments] or ["--help"])
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    with context:
+        # NO_COLOR (https://no-color.org) holds for whatever click prints itself.
+        context.color = False if os.environ.get("NO_COLOR") else None
+        code = 0
+        try:
+            gitsession.invoke(context)
+        except click.exceptions.Exit as done:
+            code = done.exit_code
+        flush()
+    return code
 
 
 def _reported() -> tuple[type[Exception], ...]:

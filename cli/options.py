@@ -11,11 +11,26 @@ import click
 
 from .location import default_store
 from .maintaining import start_if_due
+from .output import printing
 
 if TYPE_CHECKING:
     from gitsession import Store
 
 P = ParamSpec("P")
+
+EMPTY = "the path is empty; `.` is the current directory"
+
+
+class _Path(click.Path):
+    """A path as an argument, which is not empty."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # type: ignore[override]  # click leaves open what it returns
+        if not value:
+            self.fail(EMPTY, param, ctx)
+        return Path(value)
+
+
+PATH = _Path(path_type=Path)
 
 
 @dataclass(slots=True)
@@ -88,6 +103,9 @@ class Settings:
 
 def _set_store(context: click.Context, _: click.Parameter, value: str | None) -> None:
     settings = context.ensure_object(Settings)
+    if value == "":
+        # As a path it would be the current directory, which is nobody's wish where a variable of a script is empty.
+        raise click.BadParameter(EMPTY)
     if value is not None:
         settings.store = value
 
@@ -150,7 +168,8 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses the command line; each error knows the command, whose help it is to name (not all of click's do)."""
         try:
-            return super().parse_args(ctx, args)
+            with printing():  # the help
+                return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise

@@ -9,8 +9,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,48 @@ if TYPE_CHECKING:
 
 # Who speaks, in the colour in which it is shown everywhere.
 COLOURS = {"user": "green", "assistant": "cyan", "system": "magenta", "tool": "blue", "meta": "bright_black"}
+
+
+# The field of click's context that holds what the command has stored so far.
+_STORED = "gitsession.stored"
+
+
+class NotPrinted(OSError):
+    """stdout cannot be written.
+
+    Attributes:
+        stored: What the command had stored before, so that nobody stores it twice; None for nothing.
+    """
+
+    def __init__(self, error: OSError, stored: str | None) -> None:
+        super().__init__(error.errno, error.strerror)
+        self.stored = stored
+
+    def __str__(self) -> str:
+        return f"{f'{self.stored} is stored, but ' if self.stored else ''}stdout cannot be written: {self.strerror}"
+
+
+def stored(what: str) -> None:
+    """Is told what the command has stored, before that is printed."""
+    click.get_current_context().meta[_STORED] = what
+
+
+@contextmanager
+def printing() -> Iterator[None]:
+    """Turns errors of stdout into `NotPrinted`; nothing else may go wrong within it. A closed pipe stays one."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        context = click.get_current_context(silent=True)
+        raise NotPrinted(error, None if context is None else context.meta.get(_STORED)) from error
+
+
+def flush() -> None:
+    """Writes what is left."""
+    with printing():
+        sys.stdout.flush()
 
 
 def prepare_streams() -> None:
@@ -81,32 +123,41 @@ def progress_bar(label: str, total: int = 0) -> "AbstractContextManager[Progress
     return click.progressbar(length=total, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())
 
 
-def write(lines: Iterable[str], *, paged: bool = True) -> None:
-    """Prints lines for people, which must be harmless; through the pager where stdout is a terminal."""
+def write(lines: Iterable[str], *, paged: bool = False) -> None:
+    """Prints lines for people, which must be harmless.
+
+    Args:
+        lines: The lines.
+        paged: Whether they go through the pager where stdout is a terminal. It is for what is asked for to be read: a
+            pager need not end by itself, so a line that tells what was done would wait there for a key.
+    """
     if paged and on_terminal():
         from .pager import page  # noqa: PLC0415  # it brings `subprocess`, which a pipe has no need of
 
         if page(lines):
             return
     for line in lines:
-        sys.stdout.write(line + "\n")
+        with printing():
+            sys.stdout.write(line + "\n")
 
 
 def write_json(values: Iterable[Mapping[str, Any]]) -> None:
     """Prints each value as one line of JSON."""
     for value in values:
-        sys.stdout.write(json.dumps(value) + "\n")
+        with printing():
+            sys.stdout.write(json.dumps(value) + "\n")
 
 
-def write_bytes(chunks: Iterable[bytes]) -> None:
-    """Prints bytes: as they are, but harmless on a terminal."""
+def write_bytes(chunks: Iterable[bytes], *, paged: bool = False) -> None:
+    """Prints bytes: as they are, but harmless on a terminal; `paged` is as of `write`."""
     if on_terminal():
         text = (harmless(chunk.decode("utf-8", "surrogateescape")).removesuffix("\n") for chunk in chunks)
-        write(text)
+        write(text, paged=paged)
         return
-    sys.stdout.flush()
+    flush()
     for chunk in chunks:
-        sys.stdout.buffer.write(chunk)
+        with printing():
+            sys.stdout.buffer.write(chunk)
 
 
 def local_time(timestamp: str) -> str:
@@ -166,6 +217,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: int, s
 
 def print_session(info: "SessionInfo", *, as_json: bool) -> None:
     """Prints a session that was made: its id, for the next command, or its JSON object."""
+    stored(f"the session {one_line(info.id)}")
     if as_json:
         write_json([session_json(info)])
     else:

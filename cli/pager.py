@@ -4,10 +4,11 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import chain, islice
+
+from .output import flush
 
 
 def page(lines: Iterable[str]) -> bool:
@@ -24,7 +25,7 @@ def page(lines: Iterable[str]) -> bool:
     environment = {"LESS": "FRX", "LV": "-c", "LESSCHARSET": "utf-8", **os.environ}
     lines = iter(lines)
     begun = [*islice(lines, 1)]
-    sys.stdout.flush()
+    flush()
     with subprocess.Popen([program, *words[1:]], stdin=subprocess.PIPE, env=environment) as pager:
         try:
             if pager.stdin is not None:

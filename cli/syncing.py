@@ -65,7 +65,7 @@ def reported(*, as_json: bool) -> "Iterator[Callable[[Iterable[SyncResult]], Non
         if as_json:
             write_json(map(result_json, results))
         else:
-            write([*map(_line, results)] or ["Nothing to do: both sides are the same"], paged=False)
+            write([*map(_line, results)] or ["Nothing to do: both sides are the same"])
 
     try:
         yield tell
@@ -75,7 +75,7 @@ def reported(*, as_json: bool) -> "Iterator[Callable[[Iterable[SyncResult]], Non
             write_json(map(result_json, results))
             raise
         done = [result for result in results if result.status not in ("refused", "diverged")]
-        write([*map(_line, done)], paged=False)
+        write([*map(_line, done)])
         for result in results:
             if result.status in ("refused", "diverged"):
                 note(f"{one_line(result.session)}: {style(result.status, fg='red')}: {one_line(result.reason or '')}")

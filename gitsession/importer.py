@@ -14,7 +14,7 @@ from typing import BinaryIO, Self
 
 from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
 from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
-from gitsession.files import listing, whole
+from gitsession.files import listing, walk, whole
 from gitsession.growth import Growth, header_of
 from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
@@ -84,8 +84,8 @@ def holds_transcripts(paths: Iterable[Path], *, format: str | None = None) -> bo
 def _files(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
-    for directory, _, names in os.walk(path):
-        yield from (Path(directory, name) for name in names)
+    for directory, names in walk(path):
+        yield from (directory / name for name in names)
 
 
 def _is_transcript(file: Path, format_name: str | None) -> bool:
@@ -103,10 +103,9 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
     before = run.taken
     closed: list[OSError] = []
     unknown: list[ImportFailure] = []
-    for directory, directories, names in os.walk(path, onerror=closed.append):
-        directories.sort()
+    for directory, names in walk(path, closed.append):
         for name in sorted(without_compressed_copies(names)):
-            file = Path(directory, name)
+            file = directory / name
             if file in run.belonging:
                 continue
             for done in run.take(_Source(file, chosen)) if _may_be_read(file) else ():

@@ -8,8 +8,11 @@ from gitsession import (
     ImportFailure,
     ImportResult,
     InvalidSessionId,
+    MessageEntry,
+    SessionMeta,
     Store,
     UnknownTranscript,
+    holds_transcripts,
     import_transcripts,
 )
 from tests.importing import (
@@ -58,6 +61,25 @@ class TestDirectories:
 
         assert [file.name for file, _ in files] == ["empty.jsonl", "notes.md"]
         assert root == path
+        assert "holds no transcript" in str(error)
+
+    def test_of_git_are_passed_over(self, store: Store, tmp_path: Path) -> None:
+        inner = Store.init(tmp_path / "files" / "sessions.git", durable=False)
+        # A short message is stored without compression, so its object holds it as it is.
+        inner.create(SessionMeta("s"))
+        inner.append("s", MessageEntry({"role": "user", "content": "x"}))
+        (tmp_path / "files" / "project").mkdir()
+        (inner.path / "notes.jsonl").write_bytes(b"".join(talk(2)))
+        (tmp_path / "files" / "project" / "objects").mkdir()
+        for name in ("abc.jsonl", "project/HEAD", "project/objects/xyz.jsonl"):
+            (tmp_path / "files" / name).write_bytes(b"".join(talk(2)))
+
+        results = list(import_transcripts(store, [tmp_path / "files"]))
+
+        assert [one.path.name for one in results] == ["abc.jsonl", "HEAD", "xyz.jsonl"]
+        assert not holds_transcripts([inner.path])
+        ((path, error),) = failures(store, inner.path)
+        assert inner.path == path
         assert "holds no transcript" in str(error)
 
     def test_may_hold_what_is_no_file(self, store: Store, tmp_path: Path) -> None:

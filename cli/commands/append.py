@@ -11,7 +11,7 @@ from gitsession import Messages, ParentConflict, SessionCommit, SessionNotFound,
 from .. import options
 from ..errors import InvalidInput
 from ..json_input import message_texts
-from ..output import note, write, write_json
+from ..output import note, stored, write, write_json
 from ..text import one_line
 
 # How often a commit that says no parent is put on a head that moved meanwhile, before it gives up.
@@ -69,6 +69,7 @@ def command(
     else:
         store = settings.make()
         store.bind(_found_or_new(store, session)).commit(commit)
+    stored(f"the commit {one_line(commit.id)}")
     if settings.json:
         write_json([{"commit_id": commit.id, "messages": len(messages)}])
     else:

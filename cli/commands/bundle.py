@@ -40,4 +40,4 @@ def _tell(path: Path, written: Sequence[object], *, as_json: bool) -> None:
     if as_json:
         write_json([{"path": str(path), "sessions": [*written]}])
     else:
-        write([count(len(written), "session") + " written"], paged=False)
+        write([count(len(written), "session") + " written"])

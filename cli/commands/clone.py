@@ -7,7 +7,7 @@ import click
 from gitsession import clone
 
 from .. import options, syncing
-from ..output import write, write_json
+from ..output import stored, write, write_json
 
 
 @options.command(
@@ -16,7 +16,7 @@ from ..output import write, write_json
     writes=True,
 )
 @click.argument("url", metavar="URL")
-@click.argument("path", metavar="[PATH]", required=False, type=click.Path(path_type=Path))
+@click.argument("path", metavar="[PATH]", required=False, type=options.PATH)
 @click.option("--remote", default="origin", show_default=True, metavar="NAME", help="What to call the remote.")
 @click.option("--session", "sessions", multiple=True, metavar="SESSION", help="Take just these: an id, or a pattern.")
 def command(settings: options.Settings, url: str, path: Path | None, remote: str, sessions: tuple[str, ...]) -> None:
@@ -33,7 +33,8 @@ def command(settings: options.Settings, url: str, path: Path | None, remote: str
             sessions=sessions or None,
             progress=syncing.progress(),
         )
+        stored("what the remote has")
         if settings.json:
             write_json([{"path": str(store.path), "sessions": sum(1 for _ in store.sessions())}])
         else:
-            write([str(store.path)], paged=False)
+            write([str(store.path)])

@@ -31,7 +31,7 @@ def command(settings: options.Settings, a: str, b: str, at_a: str | None, at_b: 
         only = {"only_a": [*map(log_json, found.a)], "only_b": [*map(log_json, found.b)]}
         write_json([{"a": ids[0], "b": ids[1], "common": found.common, **only}])
     else:
-        write(_lines(found, *ids))
+        write(_lines(found, *ids), paged=True)
 
 
 def _lines(found: Diff, a: str, b: str) -> Iterator[str]:

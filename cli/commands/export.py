@@ -15,7 +15,7 @@ from gitsession import RESUMABLE, Store, build_context, export_transcript, insta
 from .. import options
 from ..agent_homes import INSTALLABLE, agent_path
 from ..markdown import markdown
-from ..output import write, write_bytes, write_json
+from ..output import stored, write, write_bytes, write_json
 from ..text import one_line
 
 # What is kept in memory of an export before a temporary file is made, in bytes.
@@ -99,7 +99,7 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     with SpooledTemporaryFile(SPOOLED) as spool:
         spool.writelines(WRITERS[name](store, session_id, at))
         spool.seek(0)
-        write_bytes(spool)
+        write_bytes(spool, paged=True)
 
 
 def _install(store: Store, session_id: str, at: str | None, name: str, *, as_json: bool) -> None:
@@ -108,6 +108,7 @@ def _install(store: Store, session_id: str, at: str | None, name: str, *, as_jso
     made = export_transcript(store, session_id, name, at=at, cwd=os.fspath(Path.cwd()))
     path = agent_path(name, made.path)
     written = install_transcript(made, path)
+    stored(f"the transcript at {one_line(str(path))}")
     prepare, resume = made.prepare(path), made.resume(path)
     if as_json:
         told = {"path": str(path), "written": written, "cwd": made.cwd, "prepare": [*prepare], "resume": [*resume]}
@@ -115,4 +116,4 @@ def _install(store: Store, session_id: str, at: str | None, name: str, *, as_jso
         return
     there = "" if written else "  (was there already, the same)"
     commands = [shlex.join(one) for one in (("cd", made.cwd), prepare, resume) if one]
-    write([one_line(str(path)) + there, one_line(" && ".join(commands))], paged=False)
+    write([one_line(str(path)) + there, one_line(" && ".join(commands))])

@@ -94,7 +94,7 @@ def command(settings: options.Settings, agent: str | None, redact: bool) -> None
     if settings.json:
         write_json([{"agent": agent, "file": _path(hook), "text": hook.render(words), "command": words}])
         return
-    write([hook.render(words)], paged=False)
+    write([hook.render(words)])
     note(f"This belongs into {_path(hook)}; {hook.how}.")
 
 

@@ -22,7 +22,7 @@ from .. import options, syncing
 from ..errors import NothingToImport
 from ..hooks import import_for_hook
 from ..import_report import Tally
-from ..output import progress_bar, write, write_json
+from ..output import progress_bar, stored, write, write_json
 from ..places import places
 from ..stdin import from_stdin
 from ..text import count, one_line
@@ -40,7 +40,7 @@ from ..text import count, one_line
     ),
     writes=True,
 )
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=options.PATH)
 @click.option("--format", "name", type=click.Choice([*FORMATS]), help="What the files are; else their content tells.")
 @click.option("--redact", is_flag=True, help="Leave secrets out, with a mark in place of each.")
 @click.option("--name", "stdin_name", metavar="FILE", help="What the file is called that comes on stdin.")
@@ -55,10 +55,10 @@ def command(
 ) -> None:
     """Import transcripts of coding agents.
 
-    PATH is a file, or a directory in which transcripts are found by their content. Without one, all is taken that the
-    agents on this machine left where they keep it; `gitsession formats` shows the places. Each record becomes one
-    commit, as it stands; importing again adds what is new. The store is made if there is none, and a
-    transcript to put into it.
+    PATH is a file, or a directory in which transcripts are found by their content, but in no git directory. Without
+    one, all is taken that the agents on this machine left where they keep it; `gitsession formats` shows the places.
+    Each record becomes one commit, as it stands; importing again adds what is new. The store is made if there is none,
+    and a transcript to put into it.
 
     `-` is a transcript on stdin. It needs the --name of its file, by which most formats name the session.
 
@@ -92,13 +92,15 @@ def command(
         with from_stdin(paths, stdin_name) as (files, named):
             for done in _imported(settings, files or _places(settings), name, redact=redact):
                 values = tally.add(named(done))
+                if tally.commits:
+                    stored("what was imported")
                 if settings.json:
                     write_json([values])
     finally:
         # After the progress bar, whose line they would break; and also of what was done before an error.
         tally.tell()
     if not settings.json:
-        write([*tally.lines, str(tally)], paged=False)
+        write([*tally.lines, str(tally)])
     click.get_current_context().exit(tally.exit_code)
 
 
@@ -112,7 +114,7 @@ def _places(settings: options.Settings) -> list[Path]:
         if settings.json:
             write_json([{"place": str(place.path), "format": place.format.name, "files": place.files}])
         else:
-            write([f"{place.format.title}: {count(place.files, 'file')} in {one_line(str(place.path))}"], paged=False)
+            write([f"{place.format.title}: {count(place.files, 'file')} in {one_line(str(place.path))}"])
     return [place.path for place in found]
 
 

@@ -1,7 +1,7 @@
 """`gitsession init`."""
 
 from .. import options
-from ..output import write, write_json
+from ..output import stored, write, write_json
 from ..text import one_line
 
 
@@ -14,6 +14,7 @@ def command(settings: options.Settings) -> None:
     """
     created = not settings.path.exists()
     path = str(settings.make().path)
+    stored(f"the store at {one_line(path)}")
     if settings.json:
         write_json([{"path": path, "created": created}])
     else:

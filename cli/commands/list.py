@@ -42,7 +42,7 @@ def command(settings: options.Settings, limit: int | None, remote: str | None) -
         write_json(_side_json(store, found) if isinstance(found, OtherSide) else _json(found) for found in shown)
     elif shown:
         names = abbreviations([found.id for found in sessions]) if on_terminal() else {}
-        write(table(HEADER, [_row(found, names) for found in shown], right=3, shrink=(1, 5, 0)))
+        write(table(HEADER, [_row(found, names) for found in shown], right=3, shrink=(1, 5, 0)), paged=True)
 
 
 def _with_sides(
@@ -65,7 +65,7 @@ def _list_remote(store: Store, remote: str, limit: int | None, *, as_json: bool)
         write_json({"id": one.id, "branch": one.branch, "oid": one.oid, "here": one.here} for one in found)
     elif found:
         rows = [(one_line(one.id), one.here, one.oid[:10]) for one in found]
-        write(table(("SESSION", "HERE", "COMMIT"), rows, right=-1, shrink=(0,)))
+        write(table(("SESSION", "HERE", "COMMIT"), rows, right=-1, shrink=(0,)), paged=True)
 
 
 def _side_json(store: Store, side: OtherSide) -> dict[str, Any]:

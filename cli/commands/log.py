@@ -25,4 +25,4 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
         write_json(map(log_json, entries))
     else:
         room = columns()
-        write(log_line(entry, room) for entry in entries)
+        write((log_line(entry, room) for entry in entries), paged=True)

@@ -43,7 +43,4 @@ def command(settings: options.Settings, action: str, name: str | None, url: str 
         write_json({"name": one.name, "url": one.url, "sessions": one.sessions} for one in remotes(store))
     else:
         found = remotes(store)
-        write(
-            [f"{one_line(one.name)}  {one_line(one.url)}  {count(one.sessions, 'session')}" for one in found],
-            paged=False,
-        )
+        write([f"{one_line(one.name)}  {one_line(one.url)}  {count(one.sessions, 'session')}" for one in found])

@@ -34,9 +34,9 @@ def command(settings: options.Settings, sessions: tuple[str, ...], apply: bool) 
         if settings.json:
             write_json([dataclasses.asdict(repair) | {"applied": done}])
         else:
-            write(_lines(repair, done=done), paged=False)
+            write(_lines(repair, done=done))
     if not settings.json:
-        write([_summary(planned, done=apply)], paged=False)
+        write([_summary(planned, done=apply)])
     if any(repair.new is None for repair in planned):
         click.get_current_context().exit(exit_code(Corrupt))
 

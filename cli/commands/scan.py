@@ -28,7 +28,8 @@ def command(settings: options.Settings, sessions: tuple[str, ...]) -> None:
     if settings.json:
         write_json(map(dataclasses.asdict, found))
     else:
-        write([*map(_line, found), f"{count(len(found), 'secret')} found" if found else "No secret found"])
+        summary = f"{count(len(found), 'secret')} found" if found else "No secret found"
+        write([*map(_line, found), summary], paged=bool(found))
     if found:
         click.get_current_context().exit(SECRETS_FOUND)
 

@@ -37,7 +37,7 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
     if settings.json:
         write_json(map(entry_json, entries))
     else:
-        write(_lines(store.info(session_id, at=at), entries, full=full))
+        write(_lines(store.info(session_id, at=at), entries, full=full), paged=True)
 
 
 def _lines(info: SessionInfo, entries: Sequence[SessionEntry], *, full: bool) -> Iterator[str]:

@@ -32,7 +32,7 @@ def command(settings: options.Settings, fast: bool) -> None:
     if settings.json:
         write_json(map(dataclasses.asdict, found))
     else:
-        write([*map(_line, found), _summary(found)])
+        write([*map(_line, found), _summary(found)], paged=bool(found))
     if any(finding.damage for finding in found):
         click.get_current_context().exit(exit_code(Corrupt))
 

@@ -1,7 +1,6 @@
 """`gitsession watch`."""
 
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from gitsession import ImportFailure, Store, Unavailable, UnknownTranscript, imp
 from .. import options
 from ..errors import MissingExtra
 from ..import_report import Tally, result_line
-from ..output import note, write, write_json
+from ..output import flush, note, stored, write, write_json
 from ..places import watched_paths
 from ..text import count
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @options.command("watch", examples=("gitsession watch", "gitsession watch --redact ~/.claude/projects"), writes=True)
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=options.PATH)
 @click.option("--redact", is_flag=True, help="Leave secrets out, with a mark in place of each.")
 def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -> None:
     """Import what agents write, as they write it.
@@ -82,11 +81,12 @@ class _Watch:
                 self._tell_notes()
                 if isinstance(done, ImportFailure) or not done.new_commits:
                     continue
+                stored("what was imported")
                 if self._json:
                     write_json([values])
                 else:
-                    write([result_line(done)], paged=False)
-                sys.stdout.flush()
+                    write([result_line(done)])
+                flush()
         except Unavailable as error:
             self._left = paths
             self.tally.notes.append(f"gitsession: {error}")

@@ -103,6 +103,14 @@ def test_a_directory_that_is_no_store_is_left_alone(gitsession: Run, tmp_path: P
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["a.txt"]
 
 
+@pytest.mark.parametrize("arguments", [["import", ""], ["watch", ""], ["clone", "url", ""], ["list", "--store", ""]])
+def test_an_empty_path_is_not_the_current_directory(gitsession: Run, store_path: Path, arguments: list[str]) -> None:
+    done = gitsession(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "the path is empty; `.` is the current directory" in done.err
+    assert not store_path.exists()
+
+
 def test_a_usage_error_says_where_the_usage_is_shown(gitsession: Run) -> None:
     told = gitsession("list", "--nonsense").err
     assert told.startswith("gitsession: No such option")

@@ -34,12 +34,59 @@ def test_a_closed_pipe_ends_the_command_quietly(long_session: str, process: Proc
     done.stderr.close()
 
 
-@pytest.mark.parametrize("command", [["--help"], ["list"], ["show", "long"], ["export", "long"], ["path"]])
-def test_a_full_disk_under_stdout_is_told(long_session: str, process: Process, command: list[str]) -> None:
+FULL = "stdout cannot be written: No space left on device"
+
+
+def on_a_full_disk(*command: str) -> Result:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*COMMAND, *command], stdout=full, stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 1
-    assert done.stderr == b"gitsession: No space left on device; make room and try again, nothing is lost\n"
+    return Result(done.returncode, "", done.stderr.decode())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--help"],
+        ["--version"],
+        ["list", "--help"],
+        ["list"],
+        ["show", "long"],
+        ["export", "long"],
+        ["path"],
+        ["import", "missing"],
+    ],
+)
+def test_a_full_disk_under_stdout_is_told(long_session: str, process: Process, command: list[str]) -> None:
+    done = on_a_full_disk(*command)
+    assert (done.code, done.err.splitlines()[-1]) == (1, f"gitsession: {FULL}")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["append", "long", "--parent", "{head}", "--id", "c2", "--text", "once"], "the commit c2"),
+        (["append", "long", "--text", "once"], "the commit commit-"),
+        (["new", "--id", "second"], "the session second"),
+        (["fork", "long", "third"], "the session third"),
+        (["import", "{file}"], "what was imported"),
+        (["import", "{file}", "missing"], "what was imported"),
+    ],
+)
+def test_what_was_stored_is_told_where_it_cannot_be_printed(
+    gitsession: Run, long_session: str, process: Process, tmp_path: Path, command: list[str], told: str
+) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text('{"role": "user", "content": "Hello"}\n')
+    head = gitsession("list", "--json").values[0]["head"]
+    before = gitsession("list", "--json").out
+    command = [word.format(head=head, file=file) for word in command]
+    done = on_a_full_disk(*command)
+    assert done.code == 1
+    assert done.err.splitlines()[-1].startswith(f"gitsession: {told}")
+    assert done.err.endswith(f" is stored, but {FULL}\n")
+    assert gitsession("list", "--json").out != before
+    as_json = on_a_full_disk("--json", "append", "long", "--text", "twice").error
+    assert as_json["message"] == f"{as_json['stored']} is stored, but {FULL}"
 
 
 def test_ctrl_c_ends_the_command_with_130_and_without_a_traceback(process: Process, fix_login: str) -> None:

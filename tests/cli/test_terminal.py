@@ -69,6 +69,30 @@ def test_the_pager_is_for_terminals(
     assert "LESS=" not in terminal("show", "fix-login", "--json", PAGER=str(pager))
 
 
+def test_the_pager_is_for_what_is_read_and_not_for_what_was_done(
+    terminal: Terminal, fix_login: str, tmp_path: Path
+) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\ncat >/dev/null\necho paged\n")
+    pager.chmod(0o755)
+    for command in (
+        ["init"],
+        ["path"],
+        ["new", "--id", "second"],
+        ["fork", "fix-login", "third"],
+        ["append", "fix-login", "--text", "Hello"],
+        ["maintain"],
+        ["verify"],
+        ["scan"],
+        ["remote"],
+        ["repair"],
+        ["hook"],
+    ):
+        assert "paged" not in terminal(*command, PAGER=str(pager)), command
+    for command in (["list"], ["show", "fix-login"], ["log", "fix-login"], ["export", "fix-login"], ["formats"]):
+        assert terminal(*command, PAGER=str(pager)) == "paged\n", command
+
+
 def test_a_pager_that_ends_early_or_is_missing_is_no_error(terminal: Terminal, fix_login: str) -> None:
     assert terminal("show", "fix-login", "--full", PAGER="true") == ""
     assert "Why does the login fail?" in terminal("show", "fix-login", PAGER="no-such-pager --really")
