@@ -55,8 +55,15 @@ def chosen(store: "Store", names: Sequence[str]) -> list[str] | None:
 
 
 @contextmanager
-def reported(*, as_json: bool) -> "Iterator[Callable[[Iterable[SyncResult]], None]]":
-    """Prints the results of a sync, also of one in which sessions were refused, and sets its exit code."""
+def reported(
+    *, as_json: bool, names: Sequence[str] | None = None
+) -> "Iterator[Callable[[Iterable[SyncResult]], None]]":
+    """Prints the results of a sync, also of one in which sessions were refused, and sets its exit code.
+
+    Args:
+        as_json: Whether they are printed as JSON.
+        names: The sessions that were asked for; none where all were.
+    """
     from gitsession import SyncRefused  # noqa: PLC0415  # as above
 
     from .errors import exit_code  # noqa: PLC0415  # as above
@@ -79,7 +86,8 @@ def reported(*, as_json: bool) -> "Iterator[Callable[[Iterable[SyncResult]], Non
         for result in results:
             if result.status in ("refused", "diverged"):
                 note(f"{one_line(result.session)}: {style(result.status, fg='red')}: {one_line(result.reason or '')}")
-        note(f"gitsession: {count(len(results) - len(done), 'session')} not synced; all others are")
+        others = "; all others are" if done or not names else ""
+        note(f"gitsession: {count(len(results) - len(done), 'session')} not synced{others}")
         click.get_current_context().exit(exit_code(type(error)))
 
 

@@ -142,11 +142,21 @@ class InvalidSessionId(SessionError):
 
 
 class SessionNotFound(SessionError):
-    """No session of the store has this name."""
+    """No session of the store, or of a remote, has this name, or fits this pattern.
 
-    def __init__(self, session_id: str) -> None:
-        super().__init__(f"there is no session {_quoted(session_id)}; `gitsession list` shows those there are")
+    Attributes:
+        session_id: The id, or the pattern.
+        remote: The remote, or the bundle, that has none; None for the store.
+    """
+
+    def __init__(self, session_id: str, remote: str | None = None) -> None:
+        if remote is None:
+            text = f"there is no session {_quoted(session_id)}; `gitsession list` shows those there are"
+        else:
+            text = f"{_quoted(remote)} has no session {_quoted(session_id)}"
+        super().__init__(text)
         self.session_id = session_id
+        self.remote = remote
 
 
 class SessionExists(SessionError):

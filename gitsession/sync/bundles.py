@@ -17,12 +17,13 @@ from gitsession.layout import HEADS, REMOTES, is_ref_name, is_remote_name, sessi
 from gitsession.repo.refs import RefBlocked, RefMoved
 from gitsession.sides import relation
 from gitsession.store import Store
+from gitsession.sync.fetching import missing_results
 from gitsession.sync.git import Finished, Git, Progress, exactly, said
 from gitsession.sync.pulling import merge
 from gitsession.sync.remotes import remotes
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
-from gitsession.sync.sending import outgoing, unreadable
+from gitsession.sync.sending import absent_here, outgoing, unreadable
 
 _FIRST_LINE = re.compile(rb"# v[23] git bundle\n")
 _REF = re.compile(rb"([0-9a-f]{40}) refs/heads/([^\n]+)\n")
@@ -47,15 +48,17 @@ def write_bundle(
         progress: Is told what git says while it is at work.
 
     Raises:
-        SessionNotFound: There is no such session, or none at all.
+        SessionNotFound: There is no session of an id that was given, none that fits a pattern, or none at all.
         SyncRefused: Some are damaged; all others were written, and are its results.
         Unavailable: The file could not be written.
     """
     selection = Selection.of(sessions)
+    if absent := absent_here(store, selection):
+        raise SessionNotFound(absent[0])
     chosen, damaged = outgoing(store, selection)
     refused = {session_id_of(branch): f"it is damaged: {error}" for branch, error in damaged.items()}
     if not chosen and not refused:
-        raise SessionNotFound("*" if selection.names is None else " ".join(selection.names))
+        raise SessionNotFound("*")
     git = Git(store.path, store.repository.disk.durable, progress)
     # Git writes a bundle of what is damaged without a word; it may be the only backup, so all is read before.
     unread = unreadable(store, git, chosen) if chosen else {}
@@ -119,6 +122,7 @@ def import_bundle(
 
     Raises:
         InvalidRemote: The file is no bundle, or a part of what it needs is not here.
+        SessionNotFound: It has none of the sessions that were asked for.
         Diverged: Some sessions went on here and in the bundle.
         SyncRefused: Some cannot be taken: see `pull`.
         Unavailable: It could not be read or stored.
@@ -142,7 +146,8 @@ def import_bundle(
             raise InvalidRemote(str(source), f"git does not take it: {said(done.err)}")
         chosen = {branch: oid for branch, oid in found.items() if selection.takes(branch)}
         refused = [result for branch, oid in chosen.items() for result in _note(store, name, branch, oid)]
-        return checked(name, [*refused, *merge(store, name, selection)])
+        missing = missing_results(name, selection, selection.absent(found))
+        return checked(name, [*refused, *missing, *merge(store, name, selection)])
     finally:
         if kept is not None:
             # The refs keep it from now on.

@@ -147,6 +147,29 @@ def test_what_cannot_be_reached_has_exit_codes_of_its_own(gitsession: Run, ours:
     assert gitsession("push", "nobody").code == 5
 
 
+def test_what_was_asked_for_and_is_not_there_is_told(gitsession: Run, ours: Store, server: Store) -> None:
+    say(server, "t", "one")
+    for name in ("nobody", "no-*"):
+        for command in ("push", "sync"):
+            told = f"gitsession: there is no session {name!r}; `gitsession list` shows those there are\n"
+            assert gitsession(command, name) == Result(5, "", told)
+        for command in ("fetch", "pull"):
+            assert gitsession(command, name) == Result(5, "", f"gitsession: 'origin' has no session {name!r}\n")
+            assert gitsession(command, name, "--json").error["remote"] == "origin"
+    done = gitsession("fetch", "t", "no-*")
+    assert (done.code, done.out) == (22, "known now    t\n")
+    assert done.err == ("no-*: refused: origin has no such session\ngitsession: 1 session not synced; all others are\n")
+
+
+def test_nothing_is_said_of_others_where_nothing_else_was_asked_for(
+    gitsession: Run, ours: Store, server: Store
+) -> None:
+    say(server, "s", "other")
+    done = gitsession("pull", "s")
+    assert (done.code, done.out) == (23, "")
+    assert done.err.endswith("\ngitsession: 1 session not synced\n")
+
+
 def test_a_refused_push_sends_the_rest(gitsession: Run, ours: Store, server: Store) -> None:
     say(ours, "secret", "one")
     hook = server.path / "hooks" / "update"

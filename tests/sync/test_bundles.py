@@ -118,3 +118,18 @@ def test_damaged_branches_are_named_and_the_others_are_bundled(
     with pytest.raises(SyncRefused):
         write_bundle(store, tmp_path / "none.bundle", ["empty"])
     assert not (tmp_path / "none.bundle").exists()
+
+
+@pytest.mark.parametrize("name", ["nobody", "no-*"])
+def test_what_a_bundle_does_not_have_is_not_found(store: Store, there: Store, tmp_path: Path, name: str) -> None:
+    say(store, "s", "one")
+    path = tmp_path / "laptop.bundle"
+    with pytest.raises(SessionNotFound):
+        write_bundle(store, path, ["s", name])
+    assert not path.exists()
+    write_bundle(store, path)
+    with pytest.raises(SessionNotFound, match="'laptop' has no session"):
+        import_bundle(there, path, [name])
+    with pytest.raises(SyncRefused, match="has no such session"):
+        import_bundle(there, path, ["s", name])
+    assert said(there, "s") == ["one"]
