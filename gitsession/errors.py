@@ -23,6 +23,7 @@
     ├── RemoteNotFound     the store has no remote of this name
     ├── RemoteExists       the store has a remote of this name already
     ├── InvalidRemote      the name, the URL or the settings of a remote cannot be used
+    ├── InvalidBundle      the file is no bundle that can be imported, or replaced
     └── GitNotFound        there is no git to run
 
 Each error takes data, keeps it as attributes, and builds its own text; nobody needs to parse a message.
@@ -330,6 +331,20 @@ class InvalidRemote(SessionError):
     def __init__(self, remote: str, reason: str) -> None:
         super().__init__(f"{_quoted(remote)} cannot be a remote: {reason}")
         self.remote = remote
+        self.reason = reason
+
+
+class InvalidBundle(SessionError):
+    """The file is no bundle that can be imported; or none at all, and so is not replaced by one.
+
+    Attributes:
+        path: The file.
+        reason: What is wrong with it.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
         self.reason = reason
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -189,8 +190,31 @@ def test_a_bundle_is_written_and_imported(gitsession: Run, ours: Store, tmp_path
     assert gitsession("--store", there, "import", bundle) == Result(0, "made here    s\n", "")
     assert gitsession("--store", there, "import", bundle, "--json").values == []
     bundle.write_bytes(b"nonsense")
-    assert gitsession("--store", there, "import", bundle).code == 26
+    done = gitsession("--store", there, "import", bundle)
+    assert done == Result(28, "", f"gitsession: {bundle}: it is no git bundle, so there is nothing to import\n")
+    assert gitsession("bundle", bundle).code == 28
+    assert bundle.read_bytes() == b"nonsense"
     assert gitsession("bundle", bundle, "nobody").code == 5
+
+
+def test_a_bundle_goes_to_stdout(process: Callable[..., Result], ours: Store, tmp_path: Path) -> None:
+    (ours.path / "refs" / "heads" / "empty").write_text("")
+    bundle = tmp_path / "x.bundle"
+    for arguments in (["s"], ["s", "--json"], []):
+        with bundle.open("wb") as out:
+            child = subprocess.run(
+                [*COMMAND, "bundle", "-", *arguments], stdout=out, stderr=subprocess.PIPE, check=False
+            )
+        told = child.stderr.decode().splitlines()
+        if arguments:
+            assert (child.returncode, told) == (0, [])
+        else:
+            assert (child.returncode, len(told)) == (22, 1)
+            assert told[0].startswith("gitsession: '-': 'empty': it is damaged")
+        there = tmp_path / f"there{len(arguments)}.git"
+        assert process("--store", there, "import", bundle).out == "made here    s\n"
+    assert process("bundle", "-", "nobody").out == ""
+    assert not Path("-").exists()
 
 
 def test_on_a_terminal_git_shows_its_progress(gitsession: Run, ours: Store) -> None:
