@@ -41,7 +41,7 @@ def theirs(tmp_path: Path, server: Store) -> Store:
 
 
 def test_sessions_are_pushed_and_what_moved_is_printed(gitsession: Run, ours: Store, server: Store) -> None:
-    assert gitsession("push", "--dry-run") == Result(0, "made there   s\n", "")
+    assert gitsession("push", "--dry-run") == Result(0, "would make there  s\n", "")
     assert gitsession("push") == Result(0, "made there   s\n", "")
     assert gitsession("push") == Result(0, "Nothing to do: both sides are the same\n", "")
     say(server, "t", "one")
@@ -49,6 +49,29 @@ def test_sessions_are_pushed_and_what_moved_is_printed(gitsession: Run, ours: St
     oid = server.info("t").oid
     expected = {"session": "t", "action": "pull", "status": "new", "old": None, "new": oid, "reason": None}
     assert told == [expected]
+
+
+def test_a_dry_run_says_what_would_be_done(gitsession: Run, ours: Store, server: Store, theirs: Store) -> None:
+    say(server, "t", "one")
+    assert gitsession("fetch", "-n") == Result(0, "would fetch       t\n", "")
+    assert gitsession("sync", "-n") == Result(0, "would make here   t\nwould make there  s\n", "")
+    gitsession("sync")
+    say(ours, "s", "two here")
+    say(server, "t", "two")
+    assert gitsession("sync", "-n") == Result(0, "would move here   t\nwould move there  s\n", "")
+    pull(theirs)
+    say(theirs, "s", "two there")
+    push(theirs)
+    told = gitsession("pull", "-n")
+    assert told.out == "would move here   t\n"
+    assert told.err.endswith("\ngitsession: 1 session would not be synced; all others would be\n")
+
+
+@pytest.mark.parametrize("command", ["pull", "fetch", "sync"])
+def test_without_a_store_to_pull_into_it_is_cloned(gitsession: Run, store_path: Path, command: str) -> None:
+    told = f"gitsession: {store_path}: there is no store; `gitsession --store {store_path} clone URL` makes one\n"
+    assert gitsession(command) == Result(3, "", told)
+    assert "init` makes one" in gitsession("push").err
 
 
 def test_a_diverged_session_is_told_and_stands_in_the_list_beside_its_own(
