@@ -352,7 +352,7 @@ class GitNotFound(SessionError):
     """There is no git to run."""
 
     def __init__(self) -> None:
-        super().__init__("git is not installed, or not on the PATH; all other commands work without it")
+        super().__init__("git is not installed, or not on the PATH; syncing, bundles and packing need it")
 
 
 def _quoted(name: str | None) -> str:
