@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from gitsession.errors import AccessDenied, RemoteUnavailable, SessionError
+from gitsession.errors import AccessDenied, RemoteUnavailable, SessionError, SessionNotFound
 from gitsession.layout import HEADS, REMOTES, session_id_of
 from gitsession.sides import relation
 from gitsession.store import Store
@@ -12,7 +12,7 @@ from gitsession.sync.listing import remote_branches
 from gitsession.sync.remotes import require_remote
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
-from gitsession.sync.sending import outgoing, unreadable
+from gitsession.sync.sending import absent_here, outgoing, unreadable
 
 # One line a ref of `git push --porcelain`: a flag, from:to, what was done, and why not.
 _LINE = re.compile(
@@ -59,17 +59,20 @@ def push(
     Raises:
         Diverged: Some sessions went on here and there.
         SyncRefused: The remote refuses some, or they are damaged here. All others were sent.
-        SessionNotFound: There is no session of an id that was given.
+        SessionNotFound: There is no session of an id that was given, or none that fits a pattern; nothing was sent.
         RemoteUnavailable: The remote could not be reached, or the connection was lost; some may have been sent.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
     require_remote(store, remote)
-    return checked(remote, push_selected(store, git, remote, Selection.of(sessions), dry_run=dry_run))
+    selection = Selection.of(sessions)
+    if absent := absent_here(store, selection):
+        raise SessionNotFound(absent[0])
+    return checked(remote, push_selected(store, git, remote, selection, dry_run=dry_run))
 
 
 def push_selected(store: Store, git: Git, remote: str, selection: Selection, *, dry_run: bool) -> list[SyncResult]:
-    """Pushes as `push` does, and returns also what was refused."""
+    """Pushes as `push` does, and returns also what was refused; names that mean nothing here are passed over."""
     branches, damaged = outgoing(store, selection)
     if branches and not damaged and selection.names is None:
         branches = ["*"]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gitsession.errors import Corrupt, SessionError, SessionNotFound
-from gitsession.layout import HEADS, REMOTES, session_id_of
+from gitsession.errors import Corrupt, SessionError
+from gitsession.layout import HEADS, REMOTES
 from gitsession.store import Store
 from gitsession.sync.git import Git, exactly, said
 from gitsession.sync.selection import Selection
@@ -26,11 +26,7 @@ class Outgoing(NamedTuple):
 
 
 def outgoing(store: Store, selection: Selection) -> Outgoing:
-    """Returns the branches that a selection means, those apart whose last commit cannot be read.
-
-    Raises:
-        SessionNotFound: There is no session of an id that was given.
-    """
+    """Returns the branches that a selection means, those apart whose last commit cannot be read."""
     found = _found(store, selection)
     damaged: dict[str, Corrupt] = {}
     for branch, value in found.items():
@@ -41,6 +37,11 @@ def outgoing(store: Store, selection: Selection) -> Outgoing:
         except Corrupt as error:
             damaged[branch] = error
     return Outgoing([branch for branch in found if branch not in damaged], damaged)
+
+
+def absent_here(store: Store, selection: Selection) -> list[str]:
+    """Returns the names of a selection that mean no session of the store: ids and patterns."""
+    return selection.absent(_found(store, selection))
 
 
 def unreadable(store: Store, git: Git, branches: Sequence[str], remote: str | None = None) -> dict[str, str]:
@@ -91,7 +92,6 @@ def _found(store: Store, selection: Selection) -> dict[str, str | Corrupt]:
         except Corrupt as error:
             found[branch] = error
             continue
-        if value is None:
-            raise SessionNotFound(session_id_of(branch))
-        found[branch] = value
+        if value is not None:
+            found[branch] = value
     return found
