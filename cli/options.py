@@ -151,7 +151,7 @@ def common(*, environment: bool = False) -> list[click.Parameter]:
             is_flag=True,
             expose_value=False,
             callback=_set_json,
-            help="Print JSON, one object a line; errors too, on stderr.",
+            help="Print JSON, one object a line; an error too, on stderr. Notes and warnings there stay text.",
         ),
     ]
 

@@ -19,7 +19,7 @@ from gitsession import (
 )
 
 from .. import options, syncing
-from ..errors import NothingToImport
+from ..errors import NothingToImport, exit_code, report
 from ..hooks import import_for_hook
 from ..import_report import Tally
 from ..output import progress_bar, stored, write, write_json
@@ -97,11 +97,16 @@ def command(
                 if settings.json:
                     write_json([values])
     finally:
-        # After the progress bar, whose line they would break; and also of what was done before an error.
-        tally.tell()
+        # After the progress bar, whose line they would break; and also of what was done before an error. The objects
+        # say it all themselves.
+        if not settings.json:
+            tally.tell()
     if not settings.json:
         write([*tally.lines, str(tally)])
-    click.get_current_context().exit(tally.exit_code)
+    if tally.error is not None:
+        if settings.json:
+            report(tally.error, as_json=True)
+        click.get_current_context().exit(exit_code(type(tally.error)))
 
 
 def _places(settings: options.Settings) -> list[Path]:
