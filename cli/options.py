@@ -209,8 +209,14 @@ def command(
     return wrap
 
 
+class _Count(click.IntRange):
+    """A number of things; its name is how an error calls it."""
+
+    name = "whole number"
+
+
 session = click.argument("session", metavar="SESSION")
 at = click.option(
     "--at", metavar="REV", help="An earlier state: a commit id, a git object id or its beginning, ~N, or #N."
 )
-limit = click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Print at most N.")
+limit = click.option("-n", "--limit", type=_Count(min=0), metavar="N", help="Print at most N.")

@@ -49,6 +49,9 @@ def test_an_empty_parent_is_that_of_a_session_without_commits(gitsession: Run, f
     assert gitsession("append", "brand-new", "--parent", "", "--text", "first").code == 0
     done = gitsession("append", "fix-login", "--parent", "", "--text", "first")
     assert (done.code, done.out) == (11, "")
+    assert "--parent '' is for one without commits" in done.err
+    gitsession("new", "--id", "empty")
+    assert "has no commits yet" in gitsession("append", "empty", "--parent", "c1", "--text", "first").err
 
 
 def test_the_same_commit_again_is_stored_once(gitsession: Run, fix_login: str) -> None:
