@@ -64,8 +64,9 @@ class Tally:
             note(f"and {count(self.passed_over - NAMED, 'more file')} that no format knows; --json names them")
         if self.stored:
             kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.stored.most_common())
+            first = f", of which the first {NAMED} are named above" if self.stored.total() > NAMED else ""
             note(
-                f"{count(self.stored.total(), 'secret')} stored: {kinds}; "
+                f"{count(self.stored.total(), 'secret')} stored{first}: {kinds}; "
                 "`gitsession scan` shows where, --redact leaves them out"
             )
 

@@ -215,8 +215,11 @@ class _Count(click.IntRange):
     name = "whole number"
 
 
+COUNT = _Count(min=0)
+
+
 session = click.argument("session", metavar="SESSION")
 at = click.option(
     "--at", metavar="REV", help="An earlier state: a commit id, a git object id or its beginning, ~N, or #N."
 )
-limit = click.option("-n", "--limit", type=_Count(min=0), metavar="N", help="Print at most N.")
+limit = click.option("-n", "--limit", type=COUNT, metavar="N", help="Print at most N.")
