@@ -164,6 +164,15 @@ def _message(error: Exception) -> str:
             return error.format_message()
         case NotPrinted():
             return str(error)
+        case ParentConflict(actual=None):
+            return "the session has no commits yet; --parent '' is for its first one"
+        case ParentConflict():
+            wanted = (
+                "--parent '' is for one without commits" if error.expected is None else f"not at {error.expected!r}"
+            )
+            return f"the session is at {error.actual!r}, {wanted}; `gitsession show` shows what is in it"
+        case FileNotFoundError(filename=None):
+            return f"the current directory is gone: {error.strerror}"
         case OSError(strerror=str() as reason):
             where = f"{error.filename}: " if error.filename is not None else ""
             advice = "; make room and try again, nothing is lost" if error.errno == errno.ENOSPC else ""

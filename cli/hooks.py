@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from gitsession import ImportFailure, SessionError, holds_transcripts, import_tr
 from .options import Settings
 from .output import note
 from .places import places
+from .text import one_line
 
 # The fields in which agents name the transcript, and the session where they name that alone.
 _PATHS = ("transcript_path", "transcriptPath", "agent_transcript_path")
@@ -27,7 +28,11 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
     try:
         given = arguments[-1] if arguments else sys.stdin.read() if sys.stdin else ""
         value = json.loads(given)
-        paths = [*_named(value, agent)]
+        said = value if isinstance(value, dict) else {}
+        paths = [*_named(said, agent)]
+        if not paths:
+            note(f"gitsession: nothing was imported: {_why_none(said, agent)}")
+            return
         if not settings.path.exists() and not holds_transcripts(paths):
             note("gitsession: nothing was imported: there is no transcript yet")
             return
@@ -38,9 +43,8 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
         note(f"gitsession: nothing was imported: {error}")
 
 
-def _named(value: Any, agent: str) -> Iterator[Path]:
-    """Yields what is to be imported: the files that are named, those of the session, or else all of the agent."""
-    said = value if isinstance(value, dict) else {}
+def _named(said: Mapping[str, Any], agent: str) -> Iterator[Path]:
+    """Yields what is to be imported: the files that are named, or those of the session that is. Never anything else."""
     files = [Path(said[key]).expanduser() for key in _PATHS if isinstance(said.get(key), str) and said[key]]
     for path in files:
         yield path
@@ -49,10 +53,26 @@ def _named(value: Any, agent: str) -> Iterator[Path]:
             yield path.with_suffix("")
     if files:
         return
-    own = [place.path for place in places() if place.format.name == agent and place.exists]
-    session = next((said[key] for key in _SESSIONS if isinstance(said.get(key), str) and said[key]), "")
-    found = [path for place in own if session for path in _of_session(place, session)]
-    yield from found or own
+    session = _session(said)
+    for place in _own(agent) if session else ():
+        yield from _of_session(place, session)
+
+
+def _why_none(said: Mapping[str, Any], agent: str) -> str:
+    session, own = _session(said), _own(agent)
+    if not session:
+        return "no transcript is named, and no session"
+    if not own:
+        return f"no transcript is named, and {one_line(agent)} has left no files where agents keep them"
+    return f"no file of the session {one_line(session)} is in {', '.join(map(str, own))}"
+
+
+def _session(said: Mapping[str, Any]) -> str:
+    return next((said[key] for key in _SESSIONS if isinstance(said.get(key), str) and said[key]), "")
+
+
+def _own(agent: str) -> list[Path]:
+    return [place.path for place in places() if place.format.name == agent and place.exists]
 
 
 def _of_session(place: Path, session: str) -> Iterator[Path]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitsession import ImportFailure, ImportResult, UnknownTranscript
+from gitsession import ImportFailure, ImportResult, SessionError, UnknownTranscript
 
-from .errors import exit_code
 from .output import note
 from .text import count, one_line, pad
 
@@ -25,6 +24,7 @@ class Tally:
         named: The paths that the user gave: what is wrong with one of them is told by the exit code.
         quiet: Whether nothing is said of what is usual where agents are at work: files that are no transcripts, and
             last lines that are still being written.
+        error: The first thing that was wrong with what the user expects to be imported.
     """
 
     named: Collection[Path] = ()
@@ -36,7 +36,7 @@ class Tally:
     passed_over: int = 0
     stored: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
-    exit_code: int = 0
+    error: SessionError | None = None
     lines: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -64,8 +64,9 @@ class Tally:
             note(f"and {count(self.passed_over - NAMED, 'more file')} that no format knows; --json names them")
         if self.stored:
             kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.stored.most_common())
+            first = f", of which the first {NAMED} are named above" if self.stored.total() > NAMED else ""
             note(
-                f"{count(self.stored.total(), 'secret')} stored: {kinds}; "
+                f"{count(self.stored.total(), 'secret')} stored{first}: {kinds}; "
                 "`gitsession scan` shows where, --redact leaves them out"
             )
 
@@ -94,12 +95,16 @@ class Tally:
         # In a directory lies what lies there; what was named is expected to be imported.
         expected = failure.path in self.named or not isinstance(failure.error, UnknownTranscript)
         if expected:
-            self.exit_code = self.exit_code or exit_code(type(failure.error))
+            self.error = self.error or failure.error
         else:
             self.passed_over += 1
         if expected or (self.passed_over <= NAMED and not self.quiet):
             self.notes.append(str(failure.error))
-        return {"path": str(failure.path), "skipped": str(failure.error)}
+        error = failure.error
+        return {
+            "path": str(failure.path),
+            "skipped": error.reason if isinstance(error, UnknownTranscript) else str(error),
+        }
 
 
 def result_line(done: ImportResult) -> str:

@@ -7,11 +7,13 @@ from typing import Any, NoReturn
 
 from .errors import InvalidInput
 
+_NO_JSON = " is no JSON"
+
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(name + _NO_JSON)
 
 
 # Strict, and text by text: the position of a fault is known, and a text is cut out as it stands.
@@ -69,14 +71,22 @@ def _object(text: str, place: int) -> int:
     try:
         value, end = _scan(text, place)
     except json.JSONDecodeError as error:
-        raise _fault(text, error.pos, error.msg.removesuffix(" at")) from error
+        raise _fault(text, error.pos, _in_words(error.msg)) from error
     except RecursionError as error:
-        raise _fault(text, place, "the message nests too deeply") from error
+        raise _fault(text, place, "the message nests too deeply; 200 levels are the most") from error
     except ValueError as error:
-        raise _fault(text, place, f"in the message that begins here: {error}") from error
+        # Of the two that it can be, Python's advice on the other is for programmers.
+        reason = str(error) if error.args[0].endswith(_NO_JSON) else "an integer has more than 4,300 digits"
+        raise _fault(text, place, f"in the message that begins here: {reason}") from error
     if not isinstance(value, dict):
         raise _fault(text, place, f"a message is a JSON object, not {_kind(value)}")
     return end
+
+
+def _in_words(fault: str) -> str:
+    """Returns what Python says of a fault as a person would: `expected a value` for `Expecting value`."""
+    words = fault.removesuffix(" at").removesuffix(" delimiter")
+    return words[:1].lower() + words[1:].replace("xpecting", "xpected a")
 
 
 def _blanks(text: str, place: int) -> int:

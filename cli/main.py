@@ -183,4 +183,7 @@ def main() -> NoReturn:
     if "_GITSESSION_COMPLETE" in os.environ:
         gitsession(prog_name="gitsession")
     prepare_streams()
+    if os.environ.get("HOME") == "":
+        # As if it were not set, and the system knows the directory; the root of the file system is nobody's home.
+        del os.environ["HOME"]
     sys.exit(run(sys.argv[1:]))

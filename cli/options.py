@@ -154,7 +154,7 @@ def common(*, environment: bool = False) -> list[click.Parameter]:
             is_flag=True,
             expose_value=False,
             callback=_set_json,
-            help="Print JSON, one object a line; errors too, on stderr.",
+            help="Print JSON, one object a line; an error too, on stderr. Notes and warnings there stay text.",
         ),
     ]
 
@@ -212,8 +212,17 @@ def command(
     return wrap
 
 
+class _Count(click.IntRange):
+    """A number of things; its name is how an error calls it."""
+
+    name = "whole number"
+
+
+COUNT = _Count(min=0)
+
+
 session = click.argument("session", metavar="SESSION")
 at = click.option(
     "--at", metavar="REV", help="An earlier state: a commit id, a git object id or its beginning, ~N, or #N."
 )
-limit = click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Print at most N.")
+limit = click.option("-n", "--limit", type=COUNT, metavar="N", help="Print at most N.")

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from gitsession import LogEntry, SessionInfo
 
+# How wide a column gets at most in a pipe, where nothing is cut: one long cell would put blanks into every other row.
+_PIPED_COLUMN = 60
+
 # Who speaks, in the colour in which it is shown everywhere.
 COLOURS = {"user": "green", "assistant": "cyan", "system": "magenta", "tool": "blue", "meta": "bright_black"}
 
@@ -148,6 +151,11 @@ def write_json(values: Iterable[Mapping[str, Any]]) -> None:
             sys.stdout.write(json.dumps(value) + "\n")
 
 
+def write_name(name: str) -> None:
+    """Prints an id or a path for the next command: in a pipe as it is, on a terminal harmless."""
+    write([one_line(name) if on_terminal() else name])
+
+
 def write_bytes(chunks: Iterable[bytes], *, paged: bool = False) -> None:
     """Prints bytes: as they are, but harmless on a terminal; `paged` is as of `write`."""
     if on_terminal():
@@ -189,7 +197,7 @@ def session_json(info: "SessionInfo") -> dict[str, Any]:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: int, shrink: Sequence[int]) -> Iterable[str]:
-    """Yields the lines of a table whose columns are aligned, and which fits the terminal.
+    """Yields the lines of a table whose columns are aligned, and which fits the terminal; in a pipe nothing is cut.
 
     Args:
         header: The names of the columns.
@@ -201,6 +209,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: int, s
     rows = [header, *rows]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     room = columns()
+    if room is None:
+        widths = [min(wide, _PIPED_COLUMN) for wide in widths]
     excess = 0 if room is None else sum(widths) + 2 * (len(widths) - 1) - room
     for column in shrink:
         cut = max(0, min(excess, widths[column] - max(8, least[column])))
@@ -208,8 +218,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: int, s
         excess -= cut
     for place, row in enumerate(rows):
         cells = (
-            pad(clip(cell, columns), columns, right=column == right)
-            for column, (cell, columns) in enumerate(zip(row, widths, strict=True))
+            pad(cell if room is None else clip(cell, wide), wide, right=column == right)
+            for column, (cell, wide) in enumerate(zip(row, widths, strict=True))
         )
         line = "  ".join(cells).rstrip()
         yield line if place else style(line, bold=True)
@@ -221,7 +231,7 @@ def print_session(info: "SessionInfo", *, as_json: bool) -> None:
     if as_json:
         write_json([session_json(info)])
     else:
-        write([one_line(info.id)])
+        write_name(info.id)
 
 
 def log_json(entry: "LogEntry") -> dict[str, Any]:

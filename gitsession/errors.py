@@ -112,9 +112,10 @@ class ParentConflict(SessionError):
     """
 
     def __init__(self, expected: str | None, actual: str | None) -> None:
+        wanted = "a session without commits" if expected is None else f"the head {_quoted(expected)}"
+        found = "the session has none" if actual is None else f"the session is at {_quoted(actual)}"
         super().__init__(
-            f"the commit expects the head {_quoted(expected)}, but the session is at {_quoted(actual)}; "
-            "load the session again and commit on its present head"
+            f"the commit expects {wanted}, but {found}; load the session again and commit on its present head"
         )
         self.expected = expected
         self.actual = actual

@@ -29,7 +29,7 @@ MOST_FINDINGS = 25
 
 _TRAILER = re.compile(r"^(Commit-Id|Delta|Session): ([^\n]*)$", re.MULTILINE)
 
-REPAIR = "`gitsession repair` shows the last good commit; or copy the object from a clone or a backup"
+REPAIR = "`gitsession repair` shows the last good commit, if one is left; or copy the object from a clone or a backup"
 _FOREIGN = "something else than gitsession wrote it; fork the session from the commit before"
 
 

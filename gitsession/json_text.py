@@ -10,9 +10,12 @@ stored.
 import json
 import re
 import sys
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
 from gitsession.errors import InvalidCommit
+
+T = TypeVar("T")
 
 # Python refuses to convert longer integers from text (sys.set_int_max_str_digits), so they could not be read back.
 MAX_INTEGER_DIGITS = 4300
@@ -51,10 +54,7 @@ def decode(text: bytes | str) -> Any:
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8")
-    try:
-        return _decoder.decode(text)
-    except RecursionError as error:
-        raise ValueError("it nests too deeply") from error
+    return _limited(_decoder.decode, text)
 
 
 def decode_first(text: str, start: int) -> tuple[Any, int]:
@@ -63,10 +63,19 @@ def decode_first(text: str, start: int) -> tuple[Any, int]:
     Raises:
         ValueError: None begins there.
     """
+    return _limited(_decoder.raw_decode, text, start)
+
+
+def _limited(read: Callable[..., T], *arguments: Any) -> T:
+    """Reads JSON, and says of the interpreter's own limits what they are in a text."""
     try:
-        return _decoder.raw_decode(text, start)
+        return read(*arguments)
     except RecursionError as error:
         raise ValueError("it nests too deeply") from error
+    except ValueError as error:
+        if "int_max_str_digits" in str(error):
+            raise ValueError(f"it holds an integer of more than {MAX_INTEGER_DIGITS:,} digits") from error
+        raise
 
 
 def decode_new(text: bytes | str) -> Any:
@@ -138,7 +147,9 @@ def _fault(value: Any, what: str, levels: int) -> str | None:
     waiting: list[tuple[Any, str, int]] = [(value, what, 1)]
     while waiting:
         item, path, level = waiting.pop()
-        fault = _own_fault(item, room=levels - level)
+        if level > levels and isinstance(item, list | dict):
+            return f"{path if len(path) <= 60 else f'{path[:60]}...'} nests deeper than {levels} levels"
+        fault = _own_fault(item)
         if fault is not None:
             # A deep place has a long path, of which the ends tell most.
             return f"{path if len(path) <= 200 else f'{path[:100]}...{path[-97:]}'} {fault}"
@@ -158,21 +169,19 @@ class _Key:
         self.key = key
 
 
-def _own_fault(value: Any, *, room: int) -> str | None:
-    """Says what is wrong with a value, its items aside, with so many levels left below it."""
+def _own_fault(value: Any) -> str | None:
+    """Says what is wrong with a value, its items aside."""
     match value:
-        case None | bool():
+        case None | bool() | list() | dict():
             return None
         case int():
             long = abs(value) >= 10**MAX_INTEGER_DIGITS
-            return f"is an integer of more than {MAX_INTEGER_DIGITS} digits" if long else None
+            return f"is an integer of more than {MAX_INTEGER_DIGITS:,} digits" if long else None
         case float():
             return f"is {value}, which is no JSON" if value - value != 0 else None
         case str():
             return "holds a surrogate pair as two separate halves" if _SPLIT_PAIR.search(value) else None
         case _Key():
             return f"has the key {value.key!r:.60}, which is no string"
-        case list() | dict():
-            return "nests too deeply" if room < 0 else None
         case _:
             return f"is of type {type(value).__name__}, which JSON does not have"

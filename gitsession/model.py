@@ -73,7 +73,7 @@ class Messages(Sequence[Message]):
             try:
                 value = json_text.decode_new(text)
             except ValueError as error:
-                raise InvalidCommit(f"messages[{place}] is no JSON: {error}") from error
+                raise InvalidCommit(f"messages[{place}] cannot be stored: {error}") from error
             if not isinstance(value, dict):
                 raise InvalidCommit(f"messages[{place}] is no JSON object but {type(value).__name__}")
             lines.append(MESSAGE_PREFIX + text.strip().replace(b"\r", b" ").replace(b"\n", b" ") + b"}")

@@ -21,7 +21,7 @@ from gitsession.layout import HEADS
 from gitsession.reading import Reader
 from gitsession.repo.disk import fsync_directory
 from gitsession.repo.files import make_directory, translated, write_all
-from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
+from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, problem_and_advice
 from gitsession.store import Store
 
 _KEPT = "refs/gitsession/kept/"
@@ -99,7 +99,7 @@ def apply_repair(store: Store, repair: Repair) -> None:
 
 def _plan(reader: Reader, histories: Histories, head: Head) -> Repair | None:
     old = head.value if isinstance(head.value, str) else None
-    problem = str(head.value) if isinstance(head.value, SessionError) else ""
+    problem = problem_and_advice(head.value)[0] if isinstance(head.value, SessionError) else ""
     for claimed in _claims(reader, head):
         findings = deque(histories.check(head.session, claimed), maxlen=1)
         if claimed == old and histories.is_good(old):

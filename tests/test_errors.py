@@ -52,3 +52,10 @@ def test_an_error_that_was_pickled_is_the_same_error(error: SessionError) -> Non
 def test_an_error_that_was_copied_is_the_same_error(error: SessionError) -> None:
     for back in (copy.copy(error), copy.deepcopy(error)):
         assert (type(error), str(error), vars(error)) == (type(back), str(back), vars(back))
+
+
+def test_a_conflict_says_what_a_session_without_commits_is() -> None:
+    assert str(ParentConflict(None, "c1")).startswith(
+        "the commit expects a session without commits, but the session is"
+    )
+    assert str(ParentConflict("c1", None)).startswith("the commit expects the head 'c1', but the session has none")

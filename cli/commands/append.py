@@ -11,7 +11,7 @@ from gitsession import Messages, ParentConflict, SessionCommit, SessionNotFound,
 from .. import options
 from ..errors import InvalidInput
 from ..json_input import message_texts
-from ..output import note, stored, write, write_json
+from ..output import note, stored, write_json, write_name
 from ..text import one_line
 
 # How often a commit that says no parent is put on a head that moved meanwhile, before it gives up.
@@ -73,7 +73,7 @@ def command(
     if settings.json:
         write_json([{"commit_id": commit.id, "messages": len(messages)}])
     else:
-        write([one_line(commit.id)])
+        write_name(commit.id)
 
 
 def _stdin() -> bytes:

@@ -7,7 +7,7 @@ import click
 from gitsession import clone
 
 from .. import options, syncing
-from ..output import stored, write, write_json
+from ..output import stored, write_json, write_name
 
 
 @options.command(
@@ -37,4 +37,4 @@ def command(settings: options.Settings, url: str, path: Path | None, remote: str
         if settings.json:
             write_json([{"path": str(store.path), "sessions": sum(1 for _ in store.sessions())}])
         else:
-            write([str(store.path)])
+            write_name(str(store.path))

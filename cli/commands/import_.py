@@ -19,7 +19,7 @@ from gitsession import (
 )
 
 from .. import options, syncing
-from ..errors import NothingToImport
+from ..errors import NothingToImport, exit_code, report
 from ..hooks import import_for_hook
 from ..import_report import Tally
 from ..output import progress_bar, stored, write, write_json
@@ -71,7 +71,8 @@ def command(
     they are not: `[redacted:KIND]` stands in place of each, and goes on to for such a session, also without --redact.
 
     With --hook it reads the JSON that an agent gives its hooks, from stdin or as the argument, and imports the
-    transcript that it names. It prints nothing, and its exit code is 0 whatever happens; see `gitsession hook`.
+    transcript that it names, or that of the session that it names, and nothing else. What goes wrong is a line on
+    stderr; stdout stays empty, and the exit code is 0 unless it is interrupted; see `gitsession hook`.
 
     With --json each file is an object: path, session, format, new_commits, branch_created, problems (each with line
     and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished, secrets (each with line and
@@ -97,11 +98,16 @@ def command(
                 if settings.json:
                     write_json([values])
     finally:
-        # After the progress bar, whose line they would break; and also of what was done before an error.
-        tally.tell()
+        # After the progress bar, whose line they would break; and also of what was done before an error. The objects
+        # say it all themselves.
+        if not settings.json:
+            tally.tell()
     if not settings.json:
         write([*tally.lines, str(tally)])
-    click.get_current_context().exit(tally.exit_code)
+    if tally.error is not None:
+        if settings.json:
+            report(tally.error, as_json=True)
+        click.get_current_context().exit(exit_code(type(tally.error)))
 
 
 def _places(settings: options.Settings) -> list[Path]:

@@ -22,7 +22,7 @@ from ..output import write, write_json
 )
 @options.session
 @options.at
-@click.option("-n", "--limit", type=click.IntRange(min=0), metavar="N", help="Show the last N messages alone.")
+@click.option("-n", "--limit", type=options.COUNT, metavar="N", help="Show the last N messages alone.")
 @click.option("--full", is_flag=True, help="Fold nothing.")
 def command(settings: options.Settings, session: str, at: str | None, limit: int | None, full: bool) -> None:
     """Show the conversation of a session.

@@ -46,8 +46,8 @@ TRUE = ("true", "yes", "on", "1")
 # What is read when a repository is opened.
 _PLAIN_FILES = ("HEAD", "config", "packed-refs", "shallow")
 
-_MAKE_ONE = "make a store with `gitsession init`, or name another with --store"
-_ELSEWHERE = "name another place with --store; a store is made in a directory that is new or empty"
+_MAKE_ONE = "make a store with `gitsession init` or `Store.init`, or name another path"
+_ELSEWHERE = "name another path; a store is made in a directory that is new or empty"
 
 # What libgit2 says of a repository that it will not open, and what that means here.
 _REFUSALS = {

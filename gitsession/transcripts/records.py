@@ -57,9 +57,7 @@ def fault(error: ValueError) -> str:
         return f"it is no UTF-8 at byte {error.start + 1}"
     if isinstance(error, json.JSONDecodeError):
         return f"it is no JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}"
-    if "digits" in str(error):
-        return f"it holds an integer of more than {json_text.MAX_INTEGER_DIGITS:,} digits"
-    return f"it cannot be read: {error}"
+    return str(error)
 
 
 def read(stream: BinaryIO, describe: Describe) -> Iterator[Record]:

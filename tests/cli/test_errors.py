@@ -1,6 +1,8 @@
 """Exit codes, and what is said of an error."""
 
 import json
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from gitsession_cli.errors import EXIT_CODES, exit_code
 
 import gitsession as library
 
-from .conftest import Run
+from .conftest import COMMAND, Result, Run
 
 ERRORS = [kind for kind in vars(library).values() if isinstance(kind, type) and issubclass(kind, library.SessionError)]
 
@@ -109,6 +111,20 @@ def test_an_empty_path_is_not_the_current_directory(gitsession: Run, store_path:
     assert (done.code, done.out) == (2, "")
     assert "the path is empty; `.` is the current directory" in done.err
     assert not store_path.exists()
+
+
+def test_a_number_that_is_none_is_told_in_words(gitsession: Run) -> None:
+    assert "'x' is not a valid whole number" in gitsession("list", "-n", "x").err
+
+
+def test_a_current_directory_that_is_gone_is_named(process: Callable[..., Result], tmp_path: Path) -> None:
+    directory = tmp_path / "gone"
+    line = f"cd {directory} && rmdir {directory} && {' '.join(COMMAND)}"
+    for command in ("watch .", "--store s.git path"):
+        directory.mkdir()
+        done = subprocess.run(["sh", "-c", f"{line} {command}"], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == "gitsession: the current directory is gone: No such file or directory\n"
 
 
 def test_a_usage_error_says_where_the_usage_is_shown(gitsession: Run) -> None:

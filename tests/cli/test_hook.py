@@ -5,6 +5,7 @@ import os
 import shlex
 import subprocess
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +95,26 @@ def test_a_session_that_is_only_named_is_looked_for_in_the_agents_places(
     here = {"CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
     assert call(command, {"thread-id": "s2"}, **here) == Result(0, "", "")
     assert [value["id"] for value in gitsession("list", "--json").values] == ["s2"]
-    # And where that does not help either, all is taken.
-    assert call(command, {"timestamp": 1}, **here) == Result(0, "", "")
-    assert sorted(value["id"] for value in gitsession("list", "--json").values) == ["s1", "s2"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "given", "why"),
+    [
+        ("claude-code", {}, "no transcript is named, and no session"),
+        ("claude-code", [], "no transcript is named, and no session"),
+        ("claude-code", {"transcript_path": 5}, "no transcript is named, and no session"),
+        ("claude-code", {"thread-id": "s3"}, "no file of the session s3 is in "),
+        ("nope", {"thread-id": "s1"}, "no transcript is named, and nope has left no files"),
+    ],
+)
+def test_what_is_not_named_is_not_imported(
+    process: Callable[..., Result], path: Path, tmp_path: Path, store_path: Path, agent: str, given: Any, why: str
+) -> None:
+    here = {"CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
+    done = process("import", "--hook", agent, stdin=json.dumps(given).encode(), **here)
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith(f"gitsession: nothing was imported: {why}")
+    assert not store_path.exists()
 
 
 def test_the_subagents_of_a_session_come_with_it(gitsession: Run, path: Path) -> None:

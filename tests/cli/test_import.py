@@ -95,6 +95,20 @@ def test_a_named_file_that_is_no_transcript_is_said_and_the_rest_is_imported(
     skipped = gitsession("import", "--json", tmp_path / name, projects).values[0]
     assert list(skipped) == ["path", "skipped"]
     assert skipped["path"] == str(tmp_path / name)
+    assert str(tmp_path) not in skipped["skipped"]
+
+
+@pytest.mark.parametrize("path", ["nope.jsonl", "nope.bundle", "-"])
+def test_with_json_what_is_wrong_is_an_error_at_the_end_as_of_every_command(
+    gitsession: Run, projects: Path, path: str
+) -> None:
+    name = ["--name", "s.jsonl"] if path == "-" else []
+    done = gitsession("--json", "import", path, projects, *name, stdin=b"no transcript\n")
+    assert (done.code, done.values[0]["path"]) == (15, path)
+    assert {key: done.error[key] for key in ("error", "exit_code")} == {"error": "UnknownTranscript", "exit_code": 15}
+    assert done.values[0]["skipped"] in done.error["message"]
+    # What only lies in a directory is no error, and its object says all.
+    assert gitsession("--json", "import", projects) == Result(0, gitsession("--json", "import", projects).out, "")
 
 
 def test_what_only_lies_in_a_directory_does_not_change_the_exit_code(gitsession: Run, projects: Path) -> None:

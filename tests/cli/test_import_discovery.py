@@ -87,6 +87,14 @@ def test_a_secret_that_is_stored_is_told_with_its_place(gitsession: Run, home: P
     assert gitsession("import").err == ""
 
 
+def test_of_many_secrets_the_first_are_named_and_it_is_said(gitsession: Run, home: Path) -> None:
+    texts = [f"key {number} {SECRETS['github-pat']}" for number in range(12)]
+    put(home / ".claude" / "projects" / "x" / "s1.jsonl", *texts)
+    *named, total = gitsession("import").err.splitlines()
+    assert len(named) == 10
+    assert total.startswith("12 secrets stored, of which the first 10 are named above: 12 github-pat; ")
+
+
 def test_redact_leaves_it_out_and_counts_it(gitsession: Run, home: Path) -> None:
     put(home / ".claude" / "projects" / "x" / "s1.jsonl", f"key {SECRETS['github-pat']}")
     done = gitsession("import", "--redact")

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import pwd
 import signal
 import subprocess
 import sys
@@ -131,6 +132,12 @@ def test_closed_streams_are_no_traceback(gitsession: Run, fix_login: str) -> Non
     ):
         done = subprocess.run(["sh", "-c", line], capture_output=True, check=False)
         assert (done.returncode, done.stderr) == (code, told)
+
+
+def test_an_empty_home_is_none(process: Process) -> None:
+    done = process("path", HOME="", GITSESSION_STORE="", XDG_DATA_HOME="")
+    known = process("path", HOME=pwd.getpwuid(os.getuid()).pw_dir, GITSESSION_STORE="", XDG_DATA_HOME="")
+    assert done == known == Result(0, known.out, "")
 
 
 def test_a_store_that_cannot_be_made_is_told(process: Process, tmp_path: Path) -> None:

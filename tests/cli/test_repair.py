@@ -26,6 +26,7 @@ def test_it_shows_what_it_would_do_and_changes_nothing(gitsession: Run, damaged:
     assert (done.code, done.err) == (0, "")
     assert f"  would be set to {damaged}, with 4 deltas\n" in done.out
     assert done.out.endswith("1 session can be repaired; --apply does it\n")
+    assert "`gitsession repair`" not in done.out
     assert (store_path / "refs/heads/fix-login").read_bytes() == b""
 
 

@@ -111,6 +111,23 @@ def test_a_list_fits_the_terminal_and_is_whole_in_a_pipe(gitsession: Run, termin
     assert gitsession("list").out.count("日本語の題名 " * 9) == 3
 
 
+def test_one_long_cell_does_not_widen_the_other_rows_of_a_pipe(gitsession: Run) -> None:
+    for name in ("x" * 200, "short"):
+        gitsession("new", "--id", name, "--title", "t" * 200 if name == "short" else "short")
+    lines = gitsession("list").out.splitlines()
+    assert all(f"{'x' * 200}  short" in line or len(line) < 320 for line in lines[1:])
+    assert len(lines[0]) < 200
+    assert any("t" * 200 in line for line in lines)
+
+
+def test_an_id_is_itself_in_a_pipe_and_harmless_on_a_terminal(gitsession: Run, terminal: Terminal) -> None:
+    strange = "a\nb\x1b[31m"
+    assert gitsession("new", "--id", strange).out == f"{strange}\n"
+    assert gitsession("append", strange, "--parent", "", "--id", strange, "--text", "x").out == f"{strange}\n"
+    assert gitsession("fork", strange, strange + "2").out == f"{strange}2\n"
+    assert terminal("new", "--id", strange + "3") == r"a\nb\x1b[31m3" + "\n"
+
+
 def test_bytes_that_steer_a_terminal_are_escaped_on_one_and_kept_in_a_pipe(gitsession: Run, terminal: Terminal) -> None:
     gitsession("append", "s", "--parent", "", stdin=json.dumps({"text": "csi \x9b2J"}, ensure_ascii=False))
     assert r"csi \x9b2J" in terminal("export", "s")

@@ -49,6 +49,9 @@ def test_an_empty_parent_is_that_of_a_session_without_commits(gitsession: Run, f
     assert gitsession("append", "brand-new", "--parent", "", "--text", "first").code == 0
     done = gitsession("append", "fix-login", "--parent", "", "--text", "first")
     assert (done.code, done.out) == (11, "")
+    assert "--parent '' is for one without commits" in done.err
+    gitsession("new", "--id", "empty")
+    assert "has no commits yet" in gitsession("append", "empty", "--parent", "c1", "--text", "first").err
 
 
 def test_the_same_commit_again_is_stored_once(gitsession: Run, fix_login: str) -> None:
@@ -68,7 +71,7 @@ def test_options_that_do_not_go_together_are_refused(gitsession: Run, fix_login:
 def test_a_fault_on_stdin_is_told_with_line_and_column_and_nothing_is_written(gitsession: Run, fix_login: str) -> None:
     before = gitsession("list", "--json").out
     done = gitsession("append", "fix-login", stdin='{"role":"user"}\n{"role":}\n')
-    assert done == Result(10, "", "gitsession: stdin, line 2, column 9: Expecting value; nothing was written\n")
+    assert done == Result(10, "", "gitsession: stdin, line 2, column 9: expected a value; nothing was written\n")
     assert gitsession("append", "fix-login", "--json", stdin="[").error["column"] == 2
     assert gitsession("list", "--json").out == before
 

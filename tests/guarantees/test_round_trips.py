@@ -133,7 +133,7 @@ def check_values(path: Path, messages: list[dict[str, Any]]) -> None:
 
 def check_texts(path: Path, texts: list[str]) -> None:
     given_texts = [text.encode("utf-8", "surrogatepass") for text in texts]
-    taken, kept = accepted(Messages.from_texts, given_texts, ("messages[0] is no JSON",))
+    taken, kept = accepted(Messages.from_texts, given_texts, ("messages[0] cannot be stored",))
     if taken:
         found = stored(path, Messages.from_texts(taken))
         # Byte for byte, but for the line breaks between tokens, which become blanks, and the blanks around it.
@@ -176,7 +176,7 @@ def test_what_nests_is_taken_or_refused_wherever_it_is_called_from(path: Path, d
     for frames in (0, 500):
         taken, _ = deeper(frames, lambda: accepted(Messages, [message], ("messages[0]",)))
         assert len(taken) == (depth <= 200)
-        taken, _ = deeper(frames, lambda: accepted(Messages.from_texts, [text], ("messages[0] is no JSON",)))
+        taken, _ = deeper(frames, lambda: accepted(Messages.from_texts, [text], ("messages[0] cannot be stored",)))
         assert len(taken) == (depth <= 200)
     if depth <= 200:
         store = Store.open(path, durable=False)
@@ -189,9 +189,9 @@ def test_what_nests_is_taken_or_refused_wherever_it_is_called_from(path: Path, d
 def test_a_process_that_lifts_pythons_limit_of_integers_stores_nothing_that_others_cannot_read(path: Path) -> None:
     with long_integers():
         for messages in ([{"a": 10**4300}], [{"a": [{"b": -(10**9999)}]}]):
-            with pytest.raises(InvalidCommit, match="of more than 4300 digits"):
+            with pytest.raises(InvalidCommit, match="of more than 4,300 digits"):
                 Messages(messages)
-        with pytest.raises(InvalidCommit, match="of more than 4300 digits"):
+        with pytest.raises(InvalidCommit, match="of more than 4,300 digits"):
             Messages.from_texts([b'{"a":' + b"9" * 10_000 + b"}"])
         made = Messages([{"a": 10**4299}])
     assert Store.open(path, durable=False).bind("i").commit(SessionCommit("c", None, made)) == Session("c", made)
