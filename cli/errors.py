@@ -17,6 +17,7 @@ from gitsession import (
     Corrupt,
     Diverged,
     GitNotFound,
+    InvalidBundle,
     InvalidCommit,
     InvalidRemote,
     InvalidSessionId,
@@ -122,6 +123,7 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     RemoteExists: 25,
     InvalidRemote: 26,
     GitNotFound: 27,
+    InvalidBundle: 28,
 }
 
 # What `scan` ends with when it found any: no error, but a script wants to know.

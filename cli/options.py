@@ -54,8 +54,11 @@ class Settings:
         """The path of the store, whether it is there or not."""
         return default_store() if self.store is None else Path(self.store)
 
-    def existing_path(self) -> Path:
+    def existing_path(self, makes: str = "init") -> Path:
         """Returns the path of the store.
+
+        Args:
+            makes: The command that makes a store such as is wanted here, for the error.
 
         Raises:
             NotAStore: There is nothing.
@@ -65,7 +68,7 @@ class Settings:
         from gitsession import NotAStore  # noqa: PLC0415  # the library takes longer to load than the help to print
 
         where = "" if self.store is None else f" --store {shlex.quote(self.store)}"
-        raise NotAStore(str(self.path), f"there is no store; `gitsession{where} init` makes one")
+        raise NotAStore(str(self.path), f"there is no store; `gitsession{where} {makes}` makes one")
 
     def git_directory(self) -> Path:
         """Returns the git directory of the store, which for a work tree is in it; the store need not be sound.
@@ -81,11 +84,11 @@ class Settings:
         inner = self.path / ".git"
         return inner if inner.exists() else inner.parent
 
-    def open(self) -> "Store":
-        """Opens the store for reading, or for writing to what is there."""
+    def open(self, makes: str = "init") -> "Store":
+        """Opens the store for reading, or for writing to what is there; `makes` is as in `existing_path`."""
         from gitsession import Store  # noqa: PLC0415  # as above
 
-        self.opened = Store.open(self.existing_path())
+        self.opened = Store.open(self.existing_path(makes))
         return self.opened
 
     def make(self) -> "Store":

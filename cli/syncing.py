@@ -1,14 +1,14 @@
 """What the commands that sync have in common: their options, git's progress, and how the results are printed."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .output import note, style, write, write_json
-from .text import count, harmless, one_line
+from .text import count, harmless, one_line, pad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,16 @@ DONE = {
     ("pull", "moved"): "moved here",
     ("push", "new"): "made there",
     ("push", "moved"): "moved there",
+    ("push", "behind"): "behind",
+}
+# The same of a dry run.
+PLANNED = {
+    ("fetch", "new"): "would fetch",
+    ("fetch", "moved"): "would fetch",
+    ("pull", "new"): "would make here",
+    ("pull", "moved"): "would move here",
+    ("push", "new"): "would make there",
+    ("push", "moved"): "would move there",
     ("push", "behind"): "behind",
 }
 
@@ -55,17 +65,28 @@ def chosen(store: "Store", names: Sequence[str]) -> list[str] | None:
 
 
 @contextmanager
-def reported(*, as_json: bool) -> "Iterator[Callable[[Iterable[SyncResult]], None]]":
-    """Prints the results of a sync, also of one in which sessions were refused, and sets its exit code."""
+def reported(
+    *, as_json: bool, names: Sequence[str] | None = None, dry_run: bool = False
+) -> "Iterator[Callable[[Iterable[SyncResult]], None]]":
+    """Prints the results of a sync, also of one in which sessions were refused, and sets its exit code.
+
+    Args:
+        as_json: Whether they are printed as JSON.
+        names: The sessions that were asked for; none where all were.
+        dry_run: Whether the results only tell what would be done.
+    """
     from gitsession import SyncRefused  # noqa: PLC0415  # as above
 
     from .errors import exit_code  # noqa: PLC0415  # as above
+
+    words = PLANNED if dry_run else DONE
 
     def tell(results: "Iterable[SyncResult]") -> None:
         if as_json:
             write_json(map(result_json, results))
         else:
-            write([*map(_line, results)] or ["Nothing to do: both sides are the same"])
+            lines = [_line(result, words) for result in results]
+            write(lines or ["Nothing to do: both sides are the same"])
 
     try:
         yield tell
@@ -75,11 +96,13 @@ def reported(*, as_json: bool) -> "Iterator[Callable[[Iterable[SyncResult]], Non
             write_json(map(result_json, results))
             raise
         done = [result for result in results if result.status not in ("refused", "diverged")]
-        write([*map(_line, done)])
+        write([_line(result, words) for result in done])
         for result in results:
             if result.status in ("refused", "diverged"):
                 note(f"{one_line(result.session)}: {style(result.status, fg='red')}: {one_line(result.reason or '')}")
-        note(f"gitsession: {count(len(results) - len(done), 'session')} not synced; all others are")
+        stuck = f"{count(len(results) - len(done), 'session')} {'would not be' if dry_run else 'not'} synced"
+        others = f"; all others {'would be' if dry_run else 'are'}" if done or not names else ""
+        note(f"gitsession: {stuck}{others}")
         click.get_current_context().exit(exit_code(type(error)))
 
 
@@ -95,7 +118,7 @@ def result_json(result: "SyncResult") -> dict[str, Any]:
     }
 
 
-def _line(result: "SyncResult") -> str:
-    what = f"{DONE.get((result.action, result.status), result.status):<11}"
+def _line(result: "SyncResult", words: Mapping[tuple[str, str], str]) -> str:
+    what = pad(words.get((result.action, result.status), result.status), max(map(len, words.values())))
     reason = f"  {one_line(result.reason)}" if result.reason else ""
     return f"{style(what, fg='green')}  {one_line(result.session)}{reason}"

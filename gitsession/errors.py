@@ -23,6 +23,7 @@
     ├── RemoteNotFound     the store has no remote of this name
     ├── RemoteExists       the store has a remote of this name already
     ├── InvalidRemote      the name, the URL or the settings of a remote cannot be used
+    ├── InvalidBundle      the file is no bundle that can be imported, or replaced
     └── GitNotFound        there is no git to run
 
 Each error takes data, keeps it as attributes, and builds its own text; nobody needs to parse a message.
@@ -143,11 +144,21 @@ class InvalidSessionId(SessionError):
 
 
 class SessionNotFound(SessionError):
-    """No session of the store has this name."""
+    """No session of the store, or of a remote, has this name, or fits this pattern.
 
-    def __init__(self, session_id: str) -> None:
-        super().__init__(f"there is no session {_quoted(session_id)}; `gitsession list` shows those there are")
+    Attributes:
+        session_id: The id, or the pattern.
+        remote: The remote, or the bundle, that has none; None for the store.
+    """
+
+    def __init__(self, session_id: str, remote: str | None = None) -> None:
+        if remote is None:
+            text = f"there is no session {_quoted(session_id)}; `gitsession list` shows those there are"
+        else:
+            text = f"{_quoted(remote)} has no session {_quoted(session_id)}"
+        super().__init__(text)
         self.session_id = session_id
+        self.remote = remote
 
 
 class SessionExists(SessionError):
@@ -324,11 +335,25 @@ class InvalidRemote(SessionError):
         self.reason = reason
 
 
+class InvalidBundle(SessionError):
+    """The file is no bundle that can be imported; or none at all, and so is not replaced by one.
+
+    Attributes:
+        path: The file.
+        reason: What is wrong with it.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
 class GitNotFound(SessionError):
     """There is no git to run."""
 
     def __init__(self) -> None:
-        super().__init__("git is not installed, or not on the PATH; all other commands work without it")
+        super().__init__("git is not installed, or not on the PATH; syncing, bundles and packing need it")
 
 
 def _quoted(name: str | None) -> str:

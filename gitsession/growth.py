@@ -1,5 +1,6 @@
 """How one transcript grows its session: what is stored is found again, what is new becomes commits, in memory."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -20,6 +21,7 @@ from gitsession.secret_scan import Secret, find_secrets, redacted
 from gitsession.states import Plan, plan
 from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
+from gitsession.transcripts.outlines import Outlines
 from gitsession.transcripts.stored import encode_record
 
 _NO_OID = bytes(20)
@@ -77,7 +79,7 @@ class Growth:
         self._header: Mapping[str, Any] = meta
         self._meta = meta_of(meta)
         self._ids = RecordIds()
-        self._records: list[Record] = []
+        self._records = Outlines()
         self._oids = bytearray()  # of the new commits, _NO_OID for the others
         self._base: Base | None = None
         self._plan: Plan | None = None
@@ -85,7 +87,7 @@ class Growth:
         self._expected: str | None = None
         self._problems: list[Problem] = []
         self._secrets: list[FoundSecret] = []
-        self._taken_out: list[list[Secret]] = []
+        self._taken_out: deque[list[Secret]] = deque()  # of the records that are still to be added
         self._new = 0
         self._lines: set[str] = set()
 
@@ -109,6 +111,7 @@ class Growth:
     def add(self, record: Record) -> Objects:
         """Takes the next record, and returns the objects of its commit if it is new."""
         number = len(self._records)
+        taken_out = self._taken_out.popleft() if self._redacts else None
         planned = None if self._plan is None else self._plan.places[number]
         commit_id = self._ids.take(number, record) if planned is None else planned.commit_id
         content = encode_record(self._format.name, commit_id, record) + b"\n"
@@ -117,7 +120,7 @@ class Growth:
         if learned is not self._header:
             self._header = _with_ids(learned)
             self._meta = meta_of(self._header)
-        self._records.append(self._format.outline(record)._replace(id=commit_id, timestamp=None))
+        self._records.append(self._format.outline(record)._replace(id=commit_id))
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
@@ -133,7 +136,7 @@ class Growth:
                 return []
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
-        secrets = self._taken_out[number] if self._redacts else find_secrets(record.raw)
+        secrets = find_secrets(record.raw) if taken_out is None else taken_out
         self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp, blob)
@@ -157,10 +160,12 @@ class Growth:
         The branch is named by its last record, with a number where another line has that name: one that ended at the
         same record before the file was rewritten, or the one that the rewritten file goes on with.
         """
-        places = {record.id: place for place, record in enumerate(self._records)}
+        lines = self._format.abandoned(self._records)
+        ends = {line.last for line in lines}
+        places = {record.id: place for place, record in enumerate(self._records) if record.id in ends} if ends else {}
         given = {self._holder()}
         self._lines = set()
-        for line in self._format.abandoned(self._records):
+        for line in lines:
             place = places[line.last]
             name = next(
                 name

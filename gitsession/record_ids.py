@@ -4,6 +4,7 @@ from hashlib import sha256
 
 from gitsession.errors import InvalidCommit
 from gitsession.layout import MAX_NAME_BYTES, encode_commit_id
+from gitsession.numbering import Numbering
 from gitsession.transcripts.base import Record
 
 
@@ -11,7 +12,7 @@ class RecordIds:
     """Gives the records of one file their commit ids, in the order of the file."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._taken = Numbering()
         self._next: dict[str, int] = {}
 
     def take(self, number: int, record: Record) -> str:

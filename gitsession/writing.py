@@ -42,6 +42,9 @@ _PLACE = re.compile("0|[1-9][0-9]{0,8}")
 # How often a write is begun anew when plain git moves the branch at the same moment.
 _ATTEMPTS = 100
 
+# How long another writer takes at most to store again what a collection took, once that has ended.
+_RESTORING_SECONDS = 0.1
+
 # The session as it is, and the objects that a collection may still take, if it may.
 Written = tuple[State, Batch | None]
 
@@ -177,8 +180,13 @@ class Writer:
 
         A collection is waited for before and after, and not under the lock: it takes long, and others write meanwhile.
         """
-        self._let_gc_end()
-        with self._hold(branch):
+        try:
+            state, batch = self._attempted(session_id, branch, attempt)
+        except Corrupt as error:
+            if error.oid is None:
+                raise
+            # A collection may have taken what another writer stored, who stores it again when that has ended.
+            time.sleep(_RESTORING_SECONDS)
             state, batch = self._attempted(session_id, branch, attempt)
         if batch is not None:
             self._repository.outlive_gc(batch)
@@ -189,13 +197,15 @@ class Writer:
 
         Each attempt looks at the branch anew, so it is right to try again: what it checks, it checks once more.
         """
-        for _ in range(_ATTEMPTS):
-            try:
-                return attempt()
-            except RefMoved:
-                continue
-            except RefBlocked as error:
-                raise SessionExists(session_id, error.blocker.removeprefix(HEADS)) from error
+        self._let_gc_end()
+        with self._hold(branch):
+            for _ in range(_ATTEMPTS):
+                try:
+                    return attempt()
+                except RefMoved:
+                    continue
+                except RefBlocked as error:
+                    raise SessionExists(session_id, error.blocker.removeprefix(HEADS)) from error
         raise Unavailable(f"the branch {branch} is moved by another program again and again; try again")
 
     def _state(self, session_id: str, branch: str) -> tuple[State | None, IdIndex]:

@@ -9,6 +9,7 @@ from gitsession import (
     AmbiguousName,
     Corrupt,
     GitNotFound,
+    InvalidBundle,
     InvalidSessionId,
     NotAStore,
     ParentConflict,
@@ -37,6 +38,7 @@ ERRORS = [
     UnsupportedFormat("s.git", 2, [1]),
     SyncRefused("origin", {"s": "it is protected"}),
     GitNotFound(),
+    InvalidBundle("x.bundle", "it is no git bundle"),
 ]
 
 

@@ -25,7 +25,7 @@ def command(settings: options.Settings, url: str, path: Path | None, remote: str
     URL is what `git clone` takes: https, ssh, user@host:path, or a path. PATH is where the store is made, by default
     where --store says. git fetches, with your ssh settings, credentials and proxies. With --json: path, sessions.
     """
-    with syncing.reported(as_json=settings.json):
+    with syncing.reported(as_json=settings.json, names=sessions):
         store = clone(
             url,
             settings.path if path is None else path,

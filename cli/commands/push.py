@@ -20,5 +20,5 @@ def command(settings: options.Settings, sessions: tuple[str, ...], remote: str, 
     """
     store = settings.open()
     names = syncing.chosen(store, sessions)
-    with syncing.reported(as_json=settings.json) as tell:
+    with syncing.reported(as_json=settings.json, names=names, dry_run=dry_run) as tell:
         tell(push(store, remote, names, dry_run=dry_run, progress=syncing.progress()))

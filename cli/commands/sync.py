@@ -20,7 +20,7 @@ def command(settings: options.Settings, sessions: tuple[str, ...], remote: str, 
     With --json each session that moved, or could not, is an object: session, action (fetch, pull or push), status (new,
     moved, behind, diverged, refused), old, new (git commits), reason.
     """
-    store = settings.open()
+    store = settings.open(makes="clone URL")
     names = syncing.chosen(store, sessions)
-    with syncing.reported(as_json=settings.json) as tell:
+    with syncing.reported(as_json=settings.json, names=names, dry_run=dry_run) as tell:
         tell(sync(store, remote, names, dry_run=dry_run, progress=syncing.progress()))

@@ -45,7 +45,7 @@ def wait_for_gc(path: Path, deadline: float) -> bool:
         if time.monotonic() > deadline:
             return False
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.25)
+        pause = min(pause * 1.5, 0.02)
         now = _find_gc(pid_file)
         first = now if first is _UNKNOWN else first
     return True

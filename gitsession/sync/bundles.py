@@ -10,19 +10,21 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import BinaryIO
 
-from gitsession.errors import InvalidRemote, SessionError, SessionNotFound, SyncRefused, Unavailable
+from gitsession.errors import InvalidBundle, SessionError, SessionNotFound, SyncRefused, Unavailable
 from gitsession.layout import HEADS, REMOTES, is_ref_name, is_remote_name, session_id_of
 from gitsession.repo.refs import RefBlocked, RefMoved
 from gitsession.sides import relation
 from gitsession.store import Store
+from gitsession.sync.fetching import missing_results
 from gitsession.sync.git import Finished, Git, Progress, exactly, said
 from gitsession.sync.pulling import merge
 from gitsession.sync.remotes import remotes
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
-from gitsession.sync.sending import outgoing, unreadable
+from gitsession.sync.sending import absent_here, outgoing, unreadable
 
 _FIRST_LINE = re.compile(rb"# v[23] git bundle\n")
 _REF = re.compile(rb"([0-9a-f]{40}) refs/heads/([^\n]+)\n")
@@ -42,39 +44,39 @@ def write_bundle(
 
     Args:
         store: The store.
-        path: The file; one that is there is replaced.
+        path: The file; a bundle that is there is replaced, and nothing else.
         sessions: Ids, and patterns with `*`, `?` or `[…]`; all sessions where it is None.
         progress: Is told what git says while it is at work.
 
     Raises:
-        SessionNotFound: There is no such session, or none at all.
+        SessionNotFound: There is no session of an id that was given, none that fits a pattern, or none at all.
         SyncRefused: Some are damaged; all others were written, and are its results.
+        InvalidBundle: Something is there that is no bundle.
         Unavailable: The file could not be written.
     """
     selection = Selection.of(sessions)
+    if absent := absent_here(store, selection):
+        raise SessionNotFound(absent[0])
     chosen, damaged = outgoing(store, selection)
     refused = {session_id_of(branch): f"it is damaged: {error}" for branch, error in damaged.items()}
-    if refused and not chosen:
-        raise SyncRefused(str(path), refused)
-    if not chosen:
-        raise SessionNotFound("*" if selection.names is None else " ".join(selection.names))
+    if not chosen and not refused:
+        raise SessionNotFound("*")
     target = Path(path).absolute()
+    _check_replaceable(target)
+    git = Git(store.path, store.repository.disk.durable, progress)
+    # Git writes a bundle of what is damaged without a word; it may be the only backup, so all is read before.
+    unread = unreadable(store, git, chosen) if chosen else {}
+    chosen = [branch for branch in chosen if branch not in unread]
+    refused |= {session_id_of(branch): f"it is damaged: {why}" for branch, why in unread.items()}
+    if not chosen:
+        raise SyncRefused(str(path), refused)
     try:
         file, temporary = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
         os.close(file)
     except OSError as error:
         raise Unavailable(f"cannot write {target}: {error.strerror}") from error
     try:
-        git = Git(store.path, store.repository.disk.durable, progress)
         done = _create(git, temporary, chosen)
-        if done.code:
-            # Git gives up on all where it cannot read one.
-            unread = unreadable(store, git, chosen)
-            chosen = [branch for branch in chosen if branch not in unread]
-            refused |= {session_id_of(branch): f"it is damaged: {why}" for branch, why in unread.items()}
-            if unread and not chosen:
-                raise SyncRefused(str(path), refused)
-            done = _create(git, temporary, chosen) if unread else done
         if done.code:
             raise Unavailable(f"cannot write {target}: {said(done.err)}")
         # Git writes a new file in the place of ours, as the umask says.
@@ -89,6 +91,26 @@ def write_bundle(
     if refused:
         raise SyncRefused(str(path), refused, written)
     return written
+
+
+def _check_replaceable(path: Path) -> None:
+    """Checks that nothing is lost where a bundle is put: there is nothing, an empty file, or a bundle.
+
+    Raises:
+        InvalidBundle: There is something else.
+        Unavailable: It cannot be looked at.
+    """
+    try:
+        found = path.stat()
+        # In this order: to open a pipe would wait for who writes to it.
+        free = S_ISREG(found.st_mode) and (found.st_size == 0 or is_bundle(path))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise Unavailable(f"cannot write {path}: {error.strerror}") from error
+    if not free:
+        reason = "what is there is no git bundle, and was left alone; move it away, or name another file"
+        raise InvalidBundle(str(path), reason)
 
 
 def _create(git: Git, path: str, branches: Sequence[str]) -> Finished:
@@ -122,7 +144,8 @@ def import_bundle(
         progress: Is told what git says while it is at work.
 
     Raises:
-        InvalidRemote: The file is no bundle, or a part of what it needs is not here.
+        InvalidBundle: The file is no bundle, or a part of what it needs is not here.
+        SessionNotFound: It has none of the sessions that were asked for.
         Diverged: Some sessions went on here and in the bundle.
         SyncRefused: Some cannot be taken: see `pull`.
         Unavailable: It could not be read or stored.
@@ -141,11 +164,14 @@ def import_bundle(
         raise Unavailable(f"cannot read {source}: {error.strerror}") from error
     kept = re.match(r"(?:keep|pack)\t([0-9a-f]{40})", done.out)
     try:
+        git.check_stored(done)
         if done.code:
-            raise InvalidRemote(str(source), f"git does not take it: {said(done.err)}")
+            reason = f"it is no bundle that can be imported: git does not take it: {said(done.err)}"
+            raise InvalidBundle(str(source), reason)
         chosen = {branch: oid for branch, oid in found.items() if selection.takes(branch)}
         refused = [result for branch, oid in chosen.items() for result in _note(store, name, branch, oid)]
-        return checked(name, [*refused, *merge(store, name, selection)])
+        missing = missing_results(name, selection, selection.absent(found))
+        return checked(name, [*refused, *missing, *merge(store, name, selection)])
     finally:
         if kept is not None:
             # The refs keep it from now on.
@@ -157,10 +183,10 @@ def _heads(stream: BinaryIO, path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     line = _line(stream)
     if not _FIRST_LINE.fullmatch(line):
-        raise InvalidRemote(str(path), "it is no git bundle")
+        raise InvalidBundle(str(path), "it is no git bundle, so there is nothing to import")
     while (line := _line(stream)) != b"\n":
         if not line.endswith(b"\n"):
-            raise InvalidRemote(str(path), "its header is cut short or damaged")
+            raise InvalidBundle(str(path), "it is no bundle that can be imported: its header is cut short or damaged")
         match = _REF.fullmatch(line)
         branch = "" if match is None else match[2].decode("utf-8", "surrogateescape")
         if match is not None and is_ref_name(branch):

@@ -42,7 +42,9 @@ def clone(
         InvalidRemote: The URL cannot be used.
         SyncRefused: Some sessions were refused: see `pull`. The clone has the others; where there are none, it is
             taken away again.
+        SessionNotFound: The remote has none of the sessions that were asked for; nothing is left at the path.
         RemoteUnavailable: The remote could not be reached, or the connection was lost; nothing is left at the path.
+        Unavailable: What it sent could not be stored; nothing is left at the path either.
     """
     target = Path(path)
     usable_url(url)

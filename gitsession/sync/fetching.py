@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gitsession.errors import SessionError
+from gitsession.errors import SessionError, SessionNotFound
 from gitsession.layout import REMOTES, session_id_of
 from gitsession.sides import tracked_branches
 from gitsession.store import Store
@@ -25,7 +25,10 @@ _RACED = re.compile(r"cannot lock ref 'refs/remotes/[^']*': (?:is at|reference a
 _MISSING = re.compile(r"couldn't find remote ref refs/heads/(\S+)")
 # What git says of an object that it checked, or the remote's of one that it cannot read: the fault lies in one session,
 # and the others can still be fetched.
-_BAD_OBJECT = re.compile(r"fsck error|error: object [0-9a-f]{40}:|repository corruption on the remote side")
+_BAD_OBJECT = re.compile(
+    r"fsck error|error: object [0-9a-f]{40}:|repository corruption on the remote side|pack has bad object at offset"
+    r"|error: inflate returned"
+)
 
 # How often a fetch is begun anew when another one into the same store was faster.
 _MOST_RACES = 20
@@ -37,11 +40,11 @@ class Fetched:
 
     Attributes:
         results: What became of the sessions.
-        missing: The branches that were asked for and that the remote does not have.
+        missing: What was asked for and the remote does not have: ids, and patterns.
     """
 
     results: list[SyncResult] = field(default_factory=list)
-    missing: set[str] = field(default_factory=set)
+    missing: list[str] = field(default_factory=list)
 
 
 def fetch(
@@ -69,27 +72,31 @@ def fetch(
     Raises:
         SyncRefused: The remote no longer holds what it held of some, or sent objects that are none, or has no such
             session. All others were fetched.
+        SessionNotFound: It has none of the sessions that were asked for.
         RemoteUnavailable: The remote could not be reached, or the connection was lost.
+        Unavailable: What it sent could not be stored.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
     require_remote(store, remote)
-    fetched = fetch_into(store, git, remote, Selection.of(sessions), dry_run=dry_run)
-    return checked(remote, [*fetched.results, *missing_results(remote, fetched.missing)])
+    selection = Selection.of(sessions)
+    fetched = fetch_into(store, git, remote, selection, dry_run=dry_run)
+    return checked(remote, [*fetched.results, *missing_results(remote, selection, fetched.missing)])
 
 
 def fetch_into(store: Store, git: Git, remote: str, selection: Selection, *, dry_run: bool) -> Fetched:
     """Fetches as `fetch` does, and returns also what was refused."""
     before = tracked(store, remote, selection)
     fetched = Fetched()
+    missing: set[str] = set()
     if dry_run:
         after = {branch: oid for branch, oid in remote_branches(git, remote).items() if selection.takes(branch)}
-        fetched.missing = {branch for branch in selection.branches() or () if branch not in after}
         rejected: dict[str, str] = {}
     else:
         refspecs = selection.refspecs(remote, lambda: [*remote_branches(git, remote)])
-        rejected = _transfer(git, remote, refspecs, before, fetched.missing) if refspecs else {}
+        rejected = _transfer(git, remote, refspecs, before, missing) if refspecs else {}
         after = tracked(store, remote, selection)
+    fetched.missing = selection.absent({*after, *rejected} - missing)
     for branch in sorted({*after, *rejected}):
         session, old, new = session_id_of(branch), before.get(branch), after.get(branch)
         if branch in rejected:
@@ -99,10 +106,15 @@ def fetch_into(store: Store, git: Git, remote: str, selection: Selection, *, dry
     return fetched
 
 
-def missing_results(remote: str, branches: Iterable[str]) -> list[SyncResult]:
-    """Returns the results of sessions that were asked for and that a remote does not have."""
-    reason = f"{remote} has no such session"
-    return [SyncResult(session_id_of(branch), "fetch", "refused", reason=reason) for branch in sorted(branches)]
+def missing_results(remote: str, selection: Selection, missing: Sequence[str]) -> list[SyncResult]:
+    """Returns the results of what was asked for and a remote does not have.
+
+    Raises:
+        SessionNotFound: It has nothing of what was asked for.
+    """
+    if missing and len(missing) == len(selection.names or ()):
+        raise SessionNotFound(missing[0], remote)
+    return [SyncResult(name, "fetch", "refused", reason=f"{remote} has no such session") for name in missing]
 
 
 def tracked(store: Store, remote: str, selection: Selection) -> dict[str, str]:
@@ -128,6 +140,7 @@ def _transfer(
         done = git.run("fetch", *_OPTIONS, *git.flags(), "--", remote, stdin=exactly(asked))
         if done.code == 0:
             break
+        git.check_stored(done)
         absent = {f for f in _MISSING.findall(done.err) if refspec(f, remote) in asked}
         if absent:
             missing |= absent

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from gitsession.errors import AccessDenied, GitNotFound, RemoteUnavailable
+from gitsession.errors import AccessDenied, GitNotFound, RemoteUnavailable, Unavailable
 
 # Is told what git says while it is at work, as it comes: text for a terminal, with carriage returns.
 Progress = Callable[[str], None]
@@ -71,6 +71,12 @@ _NOISE = re.compile(
     r"|fatal: the remote end hung up|fatal: early EOF|fatal: Could not read from remote|@@@|and the repository exists"
     r"|Please make sure)"
 )
+# What git says of its own disk where it stores what it was sent. What stands behind `remote:` is of the other side's.
+_OWN_DISK = re.compile(
+    r"^(?!remote:).*(?:No space left on device|Dis[ck] quota exceeded|Read-only file system"
+    r"|insufficient permission for adding an object)",
+    re.MULTILINE,
+)
 _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
 # A line of git's longer than this is nobody's message.
@@ -85,11 +91,13 @@ class Finished:
         code: Its exit code; negative for a signal.
         out: What it printed.
         err: What it said besides.
+        late: Whether it took too long and was ended.
     """
 
     code: int
     out: str
     err: str
+    late: bool = False
 
     def failure(self, remote: str) -> RemoteUnavailable:
         """Returns the error that it ended with, as one of ours."""
@@ -112,6 +120,15 @@ class Git:
     durable: bool = True
     progress: Progress | None = None
     timeout: float | None = None
+
+    def check_stored(self, done: Finished) -> None:
+        """Checks that it was not our own disk that kept a run of git from storing what it was sent.
+
+        Raises:
+            Unavailable: It was.
+        """
+        if done.code and _OWN_DISK.search(done.err.replace("\r", "\n")):
+            raise Unavailable(f"cannot write to {self.path}: {said(done.err)}")
 
     def run(
         self, *arguments: str, stdin: bytes | IO[bytes] = b"", hooks: bool = False, discard: bool = False
@@ -171,7 +188,7 @@ class Git:
                 # What git started may outlive it and keep a pipe open, as a shared ssh connection does.
                 thread.join(1)
         code = 1 if late else child.returncode
-        return Finished(code, b"".join(out).decode("utf-8", "replace"), "".join(err) + late)
+        return Finished(code, b"".join(out).decode("utf-8", "replace"), "".join(err) + late, bool(late))
 
     def _relay(self, pipe: IO[bytes] | None, err: list[str]) -> None:
         decoder = getincrementaldecoder("utf-8")("replace")

@@ -48,7 +48,9 @@ def pull(
     Raises:
         Diverged: Some sessions went on here and there.
         SyncRefused: Some cannot be pulled: see `fetch`; or what the remote has of them is no continuation.
+        SessionNotFound: The remote has none of the sessions that were asked for.
         RemoteUnavailable: The remote could not be reached, or the connection was lost.
+        Unavailable: What it sent could not be stored.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
@@ -56,8 +58,9 @@ def pull(
     selection = Selection.of(sessions)
     fetched = fetch_into(store, git, remote, selection, dry_run=dry_run)
     refused = [result for result in fetched.results if result.status == "refused"]
+    missing = missing_results(remote, selection, fetched.missing)
     pulled = foreseen(store, remote, fetched.results) if dry_run else merge(store, remote, selection)
-    return checked(remote, [*refused, *missing_results(remote, fetched.missing), *pulled])
+    return checked(remote, [*refused, *missing, *pulled])
 
 
 def merge(store: Store, remote: str, selection: Selection) -> list[SyncResult]:

@@ -3,15 +3,16 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from gitsession.errors import RemoteUnavailable, SessionError
+from gitsession.errors import AccessDenied, RemoteUnavailable, SessionError, SessionNotFound
 from gitsession.layout import HEADS, REMOTES, session_id_of
 from gitsession.sides import relation
 from gitsession.store import Store
 from gitsession.sync.git import Finished, Git, Progress, said
+from gitsession.sync.listing import remote_branches
 from gitsession.sync.remotes import require_remote
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
-from gitsession.sync.sending import outgoing, unreadable
+from gitsession.sync.sending import absent_here, outgoing, unreadable
 
 # One line a ref of `git push --porcelain`: a flag, from:to, what was done, and why not.
 _LINE = re.compile(
@@ -58,17 +59,20 @@ def push(
     Raises:
         Diverged: Some sessions went on here and there.
         SyncRefused: The remote refuses some, or they are damaged here. All others were sent.
-        SessionNotFound: There is no session of an id that was given.
+        SessionNotFound: There is no session of an id that was given, or none that fits a pattern; nothing was sent.
         RemoteUnavailable: The remote could not be reached, or the connection was lost; some may have been sent.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
     require_remote(store, remote)
-    return checked(remote, push_selected(store, git, remote, Selection.of(sessions), dry_run=dry_run))
+    selection = Selection.of(sessions)
+    if absent := absent_here(store, selection):
+        raise SessionNotFound(absent[0])
+    return checked(remote, push_selected(store, git, remote, selection, dry_run=dry_run))
 
 
 def push_selected(store: Store, git: Git, remote: str, selection: Selection, *, dry_run: bool) -> list[SyncResult]:
-    """Pushes as `push` does, and returns also what was refused."""
+    """Pushes as `push` does, and returns also what was refused; names that mean nothing here are passed over."""
     branches, damaged = outgoing(store, selection)
     if branches and not damaged and selection.names is None:
         branches = ["*"]
@@ -88,6 +92,8 @@ def _send(store: Store, git: Git, remote: str, branches: Sequence[str], *, dry_r
     refspecs = [f"{HEADS}{branch}:{HEADS}{branch}" for branch in branches]
     done = git.run("push", "--porcelain", *git.flags(), *options, "--", remote, *refspecs, hooks=True)
     told = outcomes(done)
+    if done.late:
+        raise done.failure(remote)
     if done.code and not any(flag == "!" for flag, _ in told.values()):
         return _send_whole(store, git, remote, branches, done.failure(remote), dry_run=dry_run)
     # A server that refuses one object refuses the whole pack, so what it refused is sent again by halves.
@@ -114,8 +120,11 @@ def _send_whole(
     """Sends again, without the sessions that are damaged here: one of them fails a push of all.
 
     Raises:
-        RemoteUnavailable: `error`, where none is.
+        RemoteUnavailable: `error`, where none is, or where the remote does not answer at all: all that is to be sent
+            has to be read to find them.
     """
+    if isinstance(error, AccessDenied) or not _answers(git, remote):
+        raise error
     if branches == ["*"]:
         branches, _ = outgoing(store, Selection.of(None))
     damaged = unreadable(store, git, branches, remote)
@@ -126,6 +135,14 @@ def _send_whole(
     for start in range(0, len(whole), _TOGETHER):
         results += _send(store, git, remote, whole[start : start + _TOGETHER], dry_run=dry_run)
     return results
+
+
+def _answers(git: Git, remote: str) -> bool:
+    try:
+        remote_branches(git, remote)
+    except RemoteUnavailable:
+        return False
+    return True
 
 
 def outcomes(done: Finished) -> dict[str, tuple[str, str]]:

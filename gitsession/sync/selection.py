@@ -46,6 +46,13 @@ class Selection:
         session_id = session_id_of(branch)
         return any(session_id == name or _matches(session_id, name) for name in self.names)
 
+    def absent(self, branches: Iterable[str]) -> list[str]:
+        """Returns the names, ids and patterns, which mean none of some branches."""
+        there = {session_id_of(branch) for branch in branches}
+        return [
+            name for name in self.names or () if name not in there and not any(_matches(one, name) for one in there)
+        ]
+
     def refspecs(self, remote: str, listed: Callable[[], Sequence[str]]) -> list[str]:
         """Returns what git is to fetch: one refspec for each session, so that no other is asked for.
 

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gitsession.errors import Corrupt, SessionError, SessionNotFound
-from gitsession.layout import HEADS, REMOTES, session_id_of
+from gitsession.errors import Corrupt, SessionError
+from gitsession.layout import HEADS, REMOTES
 from gitsession.store import Store
 from gitsession.sync.git import Git, exactly, said
 from gitsession.sync.selection import Selection
+
+# Git sends what is packed as it stands, damaged or not, unless it has to make each object anew.
+_READ_ALL = ("--no-reuse-object", "--no-use-bitmap-index", "--compression=0", "--window=0")
 
 
 class Outgoing(NamedTuple):
@@ -23,11 +26,7 @@ class Outgoing(NamedTuple):
 
 
 def outgoing(store: Store, selection: Selection) -> Outgoing:
-    """Returns the branches that a selection means, those apart whose last commit cannot be read.
-
-    Raises:
-        SessionNotFound: There is no session of an id that was given.
-    """
+    """Returns the branches that a selection means, those apart whose last commit cannot be read."""
     found = _found(store, selection)
     damaged: dict[str, Corrupt] = {}
     for branch, value in found.items():
@@ -40,10 +39,16 @@ def outgoing(store: Store, selection: Selection) -> Outgoing:
     return Outgoing([branch for branch in found if branch not in damaged], damaged)
 
 
+def absent_here(store: Store, selection: Selection) -> list[str]:
+    """Returns the names of a selection that mean no session of the store: ids and patterns."""
+    return selection.absent(_found(store, selection))
+
+
 def unreadable(store: Store, git: Git, branches: Sequence[str], remote: str | None = None) -> dict[str, str]:
     """Returns those of some branches of which git cannot read all that is to be sent, and what it says of each.
 
-    It does not tell which they are when it gives up on all, so it is asked again by halves.
+    All of it is read. Git does not tell which they are when it gives up on all, so it is asked again by halves.
+    Where it takes too long, none are returned.
 
     Args:
         store: The store.
@@ -55,8 +60,8 @@ def unreadable(store: Store, git: Git, branches: Sequence[str], remote: str | No
     if remote is not None:
         there = [f"{REMOTES}{remote}/{branch}" for branch in branches]
         names += [f"^{ref}" for ref in there if _is_whole(store, ref)]
-    done = git.run("pack-objects", "--revs", "--stdout", "-q", "--window=0", stdin=exactly(names), discard=True)
-    if done.code == 0:
+    done = git.run("pack-objects", "--revs", "--stdout", "-q", *_READ_ALL, stdin=exactly(names), discard=True)
+    if done.code == 0 or done.late:
         return {}
     if len(branches) == 1:
         return {branches[0]: said(done.err)}
@@ -87,7 +92,6 @@ def _found(store: Store, selection: Selection) -> dict[str, str | Corrupt]:
         except Corrupt as error:
             found[branch] = error
             continue
-        if value is None:
-            raise SessionNotFound(session_id_of(branch))
-        found[branch] = value
+        if value is not None:
+            found[branch] = value
     return found

@@ -1,10 +1,8 @@
 """Sync: pull, then push, until nothing is left to be sent."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 
-from gitsession.errors import Corrupt, SessionNotFound
-from gitsession.layout import HEADS, session_id_of
+from gitsession.errors import SessionNotFound
 from gitsession.store import Store
 from gitsession.sync.fetching import fetch_into
 from gitsession.sync.git import Git, Progress
@@ -13,6 +11,7 @@ from gitsession.sync.pushing import push_selected
 from gitsession.sync.remotes import require_remote
 from gitsession.sync.results import SyncResult, checked
 from gitsession.sync.selection import Selection
+from gitsession.sync.sending import absent_here
 
 # How often it begins anew when another client pushed the same session between our pull and our push.
 _ATTEMPTS = 5
@@ -43,8 +42,9 @@ def sync(
     Raises:
         Diverged: Some sessions went on here and there.
         SyncRefused: Some cannot be pulled or pushed: see there.
-        SessionNotFound: Neither side has a session of an id that was given.
+        SessionNotFound: Neither side has a session of an id that was given, or one that fits a pattern.
         RemoteUnavailable: The remote could not be reached, or the connection was lost.
+        Unavailable: What it sent could not be stored.
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
@@ -66,10 +66,10 @@ def sync(
 
 def _pull(store: Store, git: Git, remote: str, selection: Selection, *, dry_run: bool) -> list[SyncResult]:
     fetched = fetch_into(store, git, remote, selection, dry_run=dry_run)
-    for branch in fetched.missing:
-        with suppress(Corrupt):  # it is here, and the push says what is wrong with it
-            if store.repository.refs.find(HEADS + branch) is None:
-                raise SessionNotFound(session_id_of(branch))
+    absent = absent_here(store, selection) if fetched.missing else []
+    for name in fetched.missing:
+        if name in absent:
+            raise SessionNotFound(name)
     refused = [result for result in fetched.results if result.status == "refused"]
     pulled = foreseen(store, remote, fetched.results) if dry_run else merge(store, remote, selection)
     return [*refused, *pulled]

@@ -24,7 +24,7 @@ from gitsession.transcripts.aider_compose import compose
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.fields import time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
-from gitsession.transcripts.normal import bare, damaged, normal_message, titled_by_prompt
+from gitsession.transcripts.normal import damaged, normal_message, titled_by_prompt
 from gitsession.view import View
 
 _START = re.compile(rb"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
@@ -150,7 +150,6 @@ AIDER = Format(
     fold=_fold,
     abandoned=none_abandoned,
     write=records.join,
-    outline=bare,
     places=("${AIDER_CHAT_HISTORY_FILE:-.aider.chat.history.md}",),
     compose=compose,
 )

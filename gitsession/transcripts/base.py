@@ -100,8 +100,8 @@ class Composed(NamedTuple):
     rewritten: bool = False
 
 
-def _without_raw(record: Record) -> Record:
-    return record._replace(raw=b"")
+def _bare(record: Record) -> Record:
+    return record._replace(raw=b"", value=None)
 
 
 def _is_log(_first: Record) -> Growth:
@@ -134,7 +134,8 @@ class Format:
         fold: The conversation of a log: message entries, and compactions. Ids are those of the records.
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones.
         write: The bytes of a transcript from its records: what `read` took apart.
-        outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read.
+        outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read. By
+            default nothing: no line is ever abandoned.
         growth: How the transcript grows, told from its first record.
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories: the directory that holds them all, and their paths, the recognised one first. Such
@@ -161,7 +162,7 @@ class Format:
     fold: Callable[[Sequence[Record]], list[MessageEntry | CompactionEntry]]
     abandoned: Callable[[Sequence[Record]], list[AbandonedLine]]
     write: Callable[[Iterable[Record]], Iterator[bytes]]
-    outline: Callable[[Record], Record] = _without_raw
+    outline: Callable[[Record], Record] = _bare
     growth: Callable[[Record], Growth] = _is_log
     bundle: Callable[[PurePath, Listing], tuple[PurePath, Sequence[PurePath]] | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none

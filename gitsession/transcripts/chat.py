@@ -17,7 +17,7 @@ from gitsession.parts import Part
 from gitsession.transcripts import document, records
 from gitsession.transcripts.base import AbandonedLine, Format, Growth, Record
 from gitsession.transcripts.fields import one_line, text, time
-from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
+from gitsession.transcripts.normal import damaged, titled_by_prompt
 from gitsession.transcripts.versions import latest
 from gitsession.view import View, view
 
@@ -145,6 +145,5 @@ CHAT = Format(
     fold=_fold,
     abandoned=_abandoned,
     write=_write,
-    outline=bare,
     growth=_growth,
 )

@@ -8,15 +8,26 @@ not count for its place, so that a reminder written late does not revive an old 
 Broken links are met as they come: a record that is its own parent, or whose parent is missing, begins a line; a cycle
 is walked once. But where a line that cannot be read stands before a record whose parent is missing, that line was it:
 the record follows what was said before the damage, which hides no more than itself.
+
+An import keeps the tree of a whole file, so it is kept in arrays of numbers, some 80 bytes a record in all.
 """
 
+from array import array
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
 from typing import Any
 
+from gitsession.numbering import Numbering
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken, prompt
 from gitsession.transcripts.fields import mapping, text
+
+NONE = -1
+"""The place of no record: what a beginning follows."""
+
+# What a record is, as bits of a byte.
+_LINKED, _SPOKEN, _ASIDE, _META, _USER, _NAMES_PARENT = (1 << bit for bit in range(6))
 
 
 class Tree:
@@ -25,31 +36,82 @@ class Tree:
     def __init__(self, records: Sequence[Record]) -> None:
         """Links the records."""
         self._records = records
-        self.places: dict[str, int] = {}
+        self._names = Numbering()  # of the uuids, those of missing parents too
+        self._places = array("i")  # by the numbers of the uuids: the last records that have them
+        self._kinds = bytearray(len(records))
+        self._said = array("Q", [0]) * len(records)  # what `_said_anew` tells of each
+        self._parents = array("i", [NONE]) * len(records)
+        boundaries: dict[int, int] = {}  # and the numbers of the records that they follow in the file's logic
+        damaged = array("i")
         for place, record in enumerate(records):
             value = record.value
-            if isinstance(value, dict) and text(value, "type") in CHAIN and (uuid := text(value, "uuid")):
-                self.places.pop(uuid, None)
-                self.places[uuid] = place
-        self.parents: dict[int, int | None] = {}
-        spoken: dict[bool, int] = {}  # the last that was said, aside and not
-        damaged = [place for place, record in enumerate(records) if not isinstance(record.value, dict)]
-        stand_ins: dict[str, int] = {}  # for the records that cannot be read, by the uuids they must have had
-        for place in sorted(self.places.values()):
-            value = self.value(place)
-            named = text(value, "parentUuid")
-            before = spoken.get(is_aside(value))
-            if named and named not in self.places and before is not None:
+            if not isinstance(value, dict):
+                damaged.append(place)
+            elif text(value, "type") in CHAIN and (uuid := text(value, "uuid")):
+                self._take(place, value, uuid)
+                if is_boundary(value):
+                    boundaries[place] = self._number(text(value, "logicalParentUuid"))
+        self._link(boundaries, damaged)
+        self._order, self._circling = self._last_first()
+
+    def _take(self, place: int, value: dict[str, Any], uuid: str) -> None:
+        """Notes a record, in the stead of an earlier one of its uuid.
+
+        Until `_link` its parent is the number of a uuid, not a place.
+        """
+        number = self._number(uuid)
+        if (earlier := self._places[number]) != NONE:
+            self._kinds[earlier] = 0
+        self._places[number] = place
+        self._parents[place] = self._number(text(value, "parentUuid"))
+        self._said[place] = _said_anew(value)
+        self._kinds[place] = (
+            _LINKED
+            | (is_spoken(value) and _SPOKEN)
+            | (is_aside(value) and _ASIDE)
+            | (value.get("isMeta") is True and _META)
+            | (text(value, "type") == "user" and _USER)
+            | (value.get("parentUuid") is not None and _NAMES_PARENT)
+        )
+
+    def _number(self, uuid: str) -> int:
+        if not uuid:
+            return NONE
+        number = self._names.add(uuid)
+        if number == len(self._places):
+            self._places.append(NONE)
+        return number
+
+    def _link(self, boundaries: dict[int, int], damaged: Sequence[int]) -> None:
+        spoken = [NONE, NONE]  # the last that was said, not aside and aside
+        stand_ins: dict[int, int] = {}  # for the records that cannot be read, by the numbers of the uuids they had
+        for place in self.linked():
+            aside = self.is_aside(place)
+            named, before = self._parents[place], spoken[aside]
+            parent = NONE if named == NONE else self._places[named]
+            if parent == NONE and NONE not in (named, before):
                 following = bisect(damaged, before)
                 if following < len(damaged) and damaged[following] < place:
                     stand_ins.setdefault(named, before)
-            parent = self.places.get(named, stand_ins.get(named))
-            if is_boundary(value) and parent is None:
+            if parent == NONE:
+                parent = stand_ins.get(named, NONE)
+            if place in boundaries and parent == NONE:
                 # What was compacted stays a part of the conversation, so the line goes on behind the boundary.
-                parent = self.places.get(text(value, "logicalParentUuid"), spoken.get(False))
-            self.parents[place] = None if parent == place else parent
-            if is_spoken(value):
-                spoken[is_aside(value)] = place
+                logical = boundaries[place]
+                parent = NONE if logical == NONE else self._places[logical]
+                parent = spoken[False] if parent == NONE else parent
+            self._parents[place] = NONE if parent == place else parent
+            if self._is_spoken(place):
+                spoken[aside] = place
+
+    def linked(self) -> Iterator[int]:
+        """Yields the records of the tree, in the order of the file."""
+        return (place for place, kind in enumerate(self._kinds) if kind)
+
+    def find(self, uuid: str) -> int | None:
+        """Returns the record of a uuid; None if there is none."""
+        number = self._names.find(uuid)
+        return None if number is None or self._places[number] == NONE else self._places[number]
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of a record of the tree."""
@@ -61,30 +123,35 @@ class Tree:
         """Returns the id under which a record is known: its commit's, or the one it carries itself."""
         return self._records[place].id or text(self.value(place), "uuid")
 
-    def back(self, place: int | None) -> Iterator[int]:
-        """Yields a record and those before it, each once."""
-        seen = set()
-        while place is not None and place not in seen:
-            seen.add(place)
-            yield place
-            place = self.parents[place]
+    def is_aside(self, place: int) -> bool:
+        """Tells whether a record belongs to a subagent or to another member of a team."""
+        return bool(self._kinds[place] & _ASIDE)
 
-    def leaf(self) -> int | None:
-        """Returns the end of the line that the agent would resume; None if nobody spoke."""
-        followed = {parent for parent in self.parents.values() if parent is not None}
+    def _is_spoken(self, place: int) -> bool:
+        return bool(self._kinds[place] & _SPOKEN)
+
+    def back(self, place: int) -> Iterator[int]:
+        """Yields a record and those before it, each once."""
+        seen: set[int] = set()  # of those that follow themselves: no others are met again
+        while place != NONE and place not in seen:
+            if place in self._circling:
+                seen.add(place)
+            yield place
+            place = self._parents[place]
+
+    def leaf(self) -> int:
+        """Returns the end of the line that the agent would resume; `NONE` if nobody spoke."""
+        followed = bytearray(len(self._kinds))
+        for place in self.linked():
+            if (parent := self._parents[place]) != NONE:
+                followed[parent] = True
         spoken = self.nearest(self._is_spoken)
-        typed = self.nearest(lambda place: self._is_spoken(place) and self.value(place).get("isMeta") is not True)
-        best: tuple[bool, int, int] | None = None
-        for place in self.parents:
-            end = spoken[place] if place not in followed else None
-            if end is None:
-                continue
-            said = typed[end]
-            rank = (not is_aside(self.value(end)), -1 if said is None else said, end)
-            best = rank if best is None else max(best, rank)
+        typed = self.nearest(lambda place: self._kinds[place] & (_SPOKEN | _META) == _SPOKEN)
+        ends = (spoken[place] for place in self.linked() if not followed[place])
+        best = max(((not self.is_aside(end), typed[end], end) for end in ends if end != NONE), default=None)
         if best is not None:
             return best[2]
-        return max((place for place in self.parents if self._is_spoken(place)), default=None)
+        return max(filter(self._is_spoken, self.linked()), default=NONE)
 
     def line(self) -> list[int]:
         """Returns the records of the line that the agent would resume, the first one first."""
@@ -98,34 +165,51 @@ class Tree:
         progress and attachments add beside the line, branch the tree as well, and mean nothing.
         """
         # For each record, and each of the two kinds, what was said after it: by the prompt, or by the answer's id.
-        branches: dict[tuple[str | int, bool, bool], dict[str, list[int]]] = {}
+        branches: _Branches = {}
         spoken = self.nearest(self._is_spoken)
-        for place, parent in self.parents.items():
-            value = self.value(place)
-            key = self._said_anew(value)
-            if not key:
-                continue
-            aside = is_aside(value)
-            before = None if parent is None else spoken[parent]
-            if before is None and (aside or value.get("parentUuid") is not None):
-                continue
-            point = text(value, "sessionId") if before is None else before
-            kind = (point, text(value, "type") == "user", aside)
-            branches.setdefault(kind, {}).setdefault(key, []).append(place)
-        leaf = self.leaf() if any(len(alternatives) > 1 for alternatives in branches.values()) else None
-        return [] if leaf is None else self._left(leaf, branches)
+        for place in self._said_beside_others(spoken):
+            before = NONE if (parent := self._parents[place]) == NONE else spoken[parent]
+            point = text(self.value(place), "sessionId") if before == NONE else before
+            kind = (point, bool(self._kinds[place] & _USER), self.is_aside(place))
+            branches.setdefault(kind, {}).setdefault(self._said[place], []).append(place)
+        leaf = self.leaf() if any(len(alternatives) > 1 for alternatives in branches.values()) else NONE
+        return [] if leaf == NONE else self._left(leaf, branches)
 
-    def _left(
-        self, leaf: int, branches: dict[tuple[str | int, bool, bool], dict[str, list[int]]]
-    ) -> list[AbandonedLine]:
+    def _said_beside_others(self, spoken: Sequence[int]) -> Iterator[int]:
+        """Yields what was said where something else may have been said too: at a beginning, or after the same record.
+
+        In most files that is next to nothing.
+        """
+        first = array("i", [NONE]) * len(self._kinds)
+        several = bytearray(len(self._kinds))
+        for looking in (True, False):
+            for place in self.linked():
+                if not self._said[place]:
+                    continue
+                before = NONE if (parent := self._parents[place]) == NONE else spoken[parent]
+                if before == NONE:
+                    if not looking and not self._kinds[place] & (_ASIDE | _NAMES_PARENT):
+                        yield place
+                elif not looking:
+                    if several[before]:
+                        yield place
+                elif first[before] == NONE:
+                    first[before] = place
+                elif self._said[first[before]] != self._said[place]:
+                    several[before] = True
+
+    def _left(self, leaf: int, branches: "_Branches") -> list[AbandonedLine]:
         """Returns the lines that branch off and are not the one that ends in the leaf."""
-        line, aside, ends = set(self.back(leaf)), is_aside(self.value(leaf)), self._ends()
+        line, aside, ends = bytearray(len(self._kinds)), self.is_aside(leaf), self._ends()
+        for place in self.back(leaf):
+            line[place] = True
         found: dict[int, int | None] = {}
         for (point, _, beside), every in branches.items():
-            hanging = ([place for place in places if place in ends] for places in every.values())
+            hanging = ([place for place in places if ends[place] != NONE] for places in every.values())
             alternatives = [places for places in hanging if places and beside == aside]
             last = [max(ends[place] for place in places) for places in alternatives]
-            kept = next((end for end, places in zip(last, alternatives, strict=True) if line & {*places}), None)
+            on_line = (any(line[place] for place in places) for places in alternatives)
+            kept = next((end for end, one in zip(last, on_line, strict=True) if one), None)
             kept = max(last, default=None) if kept is None else kept
             found |= {end: point if isinstance(point, int) else None for end in last if end != kept}
         return [
@@ -133,45 +217,66 @@ class Tree:
             for end, at in sorted(found.items(), key=lambda pair: pair[0])
         ]
 
-    @staticmethod
-    def _said_anew(value: dict[str, Any]) -> str:
-        """Returns what tells a typed prompt, or a model's answer, from others in its place; "" for anything else."""
-        if said := prompt(value):
-            # A prompt that is written twice, as when a session is resumed, is the same prompt.
-            return f"{text(value, 'promptId') or text(value, 'timestamp')} {said}"
-        if text(value, "type") != "assistant" or value.get("isApiErrorMessage") is True:
-            return ""
-        return text(mapping(value, "message"), "id")
-
-    def _is_spoken(self, place: int) -> bool:
-        return is_spoken(self.value(place))
-
-    def nearest(self, wanted: Callable[[int], bool]) -> dict[int, int | None]:
-        """Returns for each record the nearest one that is wanted: itself, or one before it."""
-        nearest: dict[int, int | None] = {}
-        for start in self.parents:
-            passed, found = [], None
+    def nearest(self, wanted: Callable[[int], object]) -> Sequence[int]:
+        """Returns for each record the nearest one that is wanted, itself or one before it; `NONE` where none is."""
+        unknown = NONE - 1
+        nearest = array("i", [unknown]) * len(self._kinds)
+        for start in self.linked():
+            passed, found = [], NONE
             for place in self.back(start):
-                if place in nearest:
+                if nearest[place] != unknown:
                     found = nearest[place]
                     break
                 passed.append(place)
                 if wanted(place):
                     found = place
                     break
-            nearest.update(dict.fromkeys(passed, found))
+            for place in passed:
+                nearest[place] = found
         return nearest
 
-    def _ends(self) -> dict[int, int]:
-        """Returns for each record that hangs on a beginning where what was said after it ended."""
-        children: dict[int | None, list[int]] = {}
-        for place, parent in self.parents.items():
-            children.setdefault(parent, []).append(place)
-        order = list(children.get(None, ()))
-        for place in order:  # it grows while it is walked; a cycle hangs on no beginning and is never reached
-            order += children.get(place, ())
-        ends: dict[int, int] = {}
-        for place in reversed(order):
-            own = place if self._is_spoken(place) else -1
-            ends[place] = max([own, *(ends[child] for child in children.get(place, ()))])
-        return ends
+    def _last_first(self) -> tuple[Sequence[int], set[int]]:
+        """Returns the records, each before the one that it follows, and apart those that follow themselves."""
+        followers = array("i", [0]) * len(self._kinds)
+        for place in self.linked():
+            if (parent := self._parents[place]) != NONE:
+                followers[parent] += 1
+        order = array("i", (place for place in self.linked() if not followers[place]))
+        for place in order:  # it grows while it is walked
+            if (parent := self._parents[place]) != NONE:
+                followers[parent] -= 1
+                if not followers[parent]:
+                    order.append(parent)
+        return order, {place for place in self.linked() if followers[place]}
+
+    def _ends(self) -> Sequence[int]:
+        """Returns for each record that hangs on a beginning where what was said after it ended; else `NONE`."""
+        ends = array("i", [NONE]) * len(self._kinds)
+        for place in self._order:
+            parent, end = self._parents[place], max(ends[place], place if self._is_spoken(place) else NONE)
+            ends[place] = end
+            if parent != NONE:
+                ends[parent] = max(ends[parent], end)
+        hangs = bytearray(len(self._kinds))
+        for place in reversed(self._order):
+            parent = self._parents[place]
+            hangs[place] = parent == NONE or hangs[parent]
+        return array("i", (end if hanging else NONE for end, hanging in zip(ends, hangs, strict=True)))
+
+
+_Branches = dict[tuple[str | int, bool, bool], dict[int, list[int]]]
+
+
+def _said_anew(value: dict[str, Any]) -> int:
+    """Returns what tells a typed prompt, or a model's answer, from others in its place; 0 for anything else.
+
+    It is a digest of 64 bits: only the few things that follow one record are told apart by it.
+    """
+    if said := prompt(value):
+        # A prompt that is written twice, as when a session is resumed, is the same prompt.
+        key = f"{text(value, 'promptId') or text(value, 'timestamp')} {said}"
+    elif text(value, "type") != "assistant" or value.get("isApiErrorMessage") is True:
+        return 0
+    else:
+        key = text(mapping(value, "message"), "id")
+    return int.from_bytes(blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") if key else 0

@@ -16,7 +16,7 @@ from typing import Any
 
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.claude_chain import Tree
+from gitsession.transcripts.claude_chain import NONE, Tree
 from gitsession.transcripts.claude_records import (
     calls,
     content,
@@ -72,7 +72,7 @@ class _Fold:
         self._compactions: dict[int, list[int]] = {}  # by the last record that was kept, where they stand beside it
         self._boundary_of: dict[int, int] = {}
         summaries: dict[int, int] = {}
-        for place in tree.parents:
+        for place in tree.linked():
             value = tree.value(place)
             if is_aside(value) == aside:
                 if answer := text(value.get("message"), "id"):
@@ -94,7 +94,7 @@ class _Fold:
         about = mapping(self._tree.value(boundary), "compactMetadata")
         segment = mapping(about, "preservedSegment")
         names = [*items(mapping(about, "preservedMessages"), "uuids"), segment.get("headUuid"), segment.get("tailUuid")]
-        places = (self._tree.places.get(name) for name in names if isinstance(name, str))
+        places = (self._tree.find(name) for name in names if isinstance(name, str))
         return [place for place in places if place is not None]
 
     def _compacted_after(self, place: int, following: int | None) -> list[int]:
@@ -172,7 +172,7 @@ class _Fold:
 
     def _is_beside(self, place: int) -> bool:
         """Tells whether a record hangs on the line without being of it; a copy of the line elsewhere does not."""
-        return place not in self._line and self._hold[place] is not None
+        return place not in self._line and self._hold[place] != NONE
 
     def _say(self, place: int, said: Any, *, meta: bool) -> None:
         self._put(place, user_of_blocks(said, self._names, meta=meta))

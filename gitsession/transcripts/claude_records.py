@@ -140,7 +140,7 @@ def outline(record: Record) -> Record:
     """
     value = record.value
     if not isinstance(value, dict) or text(value, "type") not in CHAIN:
-        return record._replace(raw=b"", value=None)
+        return record._replace(raw=b"", value={} if isinstance(value, dict) else None)
     said = prompt(value)[:_OUTLINED]
     kept: dict[str, Any] = {
         key: sys.intern(found) if isinstance(found, str) else found

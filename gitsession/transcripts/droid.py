@@ -17,7 +17,7 @@ from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.droid_compose import compose
 from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
-from gitsession.transcripts.normal import assistant_of_blocks, bare, damaged, titled_by_prompt, user_of_blocks
+from gitsession.transcripts.normal import assistant_of_blocks, damaged, titled_by_prompt, user_of_blocks
 from gitsession.view import View
 
 _KINDS = ("session_start", "message", "todo_state", "compaction_state", "session_end")
@@ -123,7 +123,6 @@ DROID = Format(
     fold=_fold,
     abandoned=none_abandoned,
     write=records.join,
-    outline=bare,
     places=("${FACTORY_HOME_OVERRIDE:-~}/.factory/sessions",),
     compose=compose,
 )

@@ -19,7 +19,6 @@ from gitsession.transcripts.base import Format, Growth, Record
 from gitsession.transcripts.fields import items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import (
-    bare,
     content_of_blocks,
     damaged,
     image_part,
@@ -184,7 +183,6 @@ LANGCHAIN = Format(
     fold=_fold,
     abandoned=none_abandoned,
     write=_write,
-    outline=bare,
     growth=_growth,
     places=(),
 )

@@ -11,7 +11,7 @@ from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.fields import mapping, one_line, text, time
 from gitsession.transcripts.modular_agent_compose import compose, is_header
-from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
+from gitsession.transcripts.normal import damaged, titled_by_prompt
 from gitsession.view import View, view
 
 
@@ -98,6 +98,5 @@ MODULAR_AGENT = Format(
     fold=_fold,
     abandoned=_abandoned,
     write=records.join,
-    outline=bare,
     compose=compose,
 )

@@ -148,11 +148,6 @@ def damaged(record: Record) -> View:
     return View("meta", (Part("text", f"not a record: {words}" if words else "blank line"),))
 
 
-def bare(record: Record) -> Record:
-    """Returns a record without its contents: the outline in a format where no line is ever abandoned."""
-    return record._replace(raw=b"", value=None)
-
-
 def titled_by_prompt(header: Mapping[str, Any], message: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the header with the first prompt as its title, where it has none."""
     if header.get("title") or not message:

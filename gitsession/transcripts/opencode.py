@@ -25,7 +25,7 @@ from gitsession.transcripts import bundle, document, records
 from gitsession.transcripts.base import Format, Growth, Listing, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
-from gitsession.transcripts.normal import bare, damaged, titled_by_prompt
+from gitsession.transcripts.normal import damaged, titled_by_prompt
 from gitsession.transcripts.opencode_compose import compose
 from gitsession.transcripts.opencode_messages import (
     info_time,
@@ -175,7 +175,6 @@ OPENCODE = Format(
     fold=_fold,
     abandoned=none_abandoned,
     write=_write,
-    outline=bare,
     growth=_growth,
     bundle=_bundle,
     owner=_owner,

@@ -20,7 +20,7 @@ from gitsession.transcripts import bundle, document, records
 from gitsession.transcripts.base import Format, Growth, Listing, Record
 from gitsession.transcripts.fields import changed, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned
-from gitsession.transcripts.normal import bare, titled_by_prompt
+from gitsession.transcripts.normal import titled_by_prompt
 from gitsession.transcripts.openhands_events import forgotten, is_event, messages_of, show
 from gitsession.transcripts.versions import latest
 from gitsession.view import View
@@ -156,7 +156,6 @@ OPENHANDS = Format(
     fold=_fold,
     abandoned=none_abandoned,
     write=_write,
-    outline=bare,
     growth=_growth,
     bundle=_bundle,
     owner=_owner,

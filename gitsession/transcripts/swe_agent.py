@@ -20,7 +20,7 @@ from gitsession.transcripts import document, records
 from gitsession.transcripts.base import Format, Growth, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
-from gitsession.transcripts.normal import bare, content_of_blocks, damaged, normal_message, titled_by_prompt, tool_call
+from gitsession.transcripts.normal import content_of_blocks, damaged, normal_message, titled_by_prompt, tool_call
 from gitsession.transcripts.versions import latest
 from gitsession.view import View
 
@@ -172,7 +172,6 @@ SWE_AGENT = Format(
     fold=_fold,
     abandoned=none_abandoned,
     write=_write,
-    outline=bare,
     growth=_growth,
     places=(),
 )

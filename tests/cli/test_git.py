@@ -3,12 +3,14 @@
 import os
 import signal
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from gitsession_cli.main import COMMANDS
 
-from .conftest import COMMAND, Result, Run
+from .conftest import COMMAND, Run
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def test_everything_after_git_belongs_to_git(gitsession: Run, fix_login: str) -> None:
@@ -50,10 +52,57 @@ def test_replacement_objects_are_not_shown(gitsession: Run, fix_login: str) -> N
     assert gitsession("git", "log", "-1", "--format=%s", head).out == subject
 
 
-def test_git_is_missed_by_name(process: Callable[..., Result], fix_login: str, tmp_path: Path) -> None:
-    done = process("git", "log", PATH=os.fspath(tmp_path))
-    assert (done.code, done.out) == (27, "")
-    assert "git is not installed" in done.err
+NEED_GIT = {
+    "git": ["log"],
+    "maintain": [],
+    "bundle": ["x.bundle"],
+    "remote": ["list"],
+    "clone": ["server.git", "copy.git"],
+    "push": [],
+    "pull": [],
+    "fetch": [],
+    "sync": [],
+    "list": ["--remote", "origin"],
+    "import": ["fix.bundle"],
+}
+NEED_NO_GIT = {
+    "init": [],
+    "path": [],
+    "verify": [],
+    "repair": [],
+    "scan": [],
+    "list": [],
+    "show": ["fix-login"],
+    "log": ["fix-login"],
+    "diff": ["fix-login", "fix-login"],
+    "export": ["fix-login", "--format", "codex"],
+    "import": ["session.jsonl"],
+    "new": ["--id", "a"],
+    "append": ["fix-login", "--text", "Hello"],
+    "fork": ["fix-login", "b"],
+    "formats": [],
+    "hook": ["claude-code"],
+    "watch": ["--help"],
+}
+
+
+def test_what_needs_git_misses_it_by_name_and_all_else_works_without_it(
+    gitsession: Run, fix_login: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {*NEED_GIT, *NEED_NO_GIT} == {name for section in COMMANDS.values() for name in section}
+    monkeypatch.chdir(tmp_path)
+    gitsession("bundle", "fix.bundle", fix_login)
+    (tmp_path / "session.jsonl").write_bytes((FIXTURES / "claude-code" / "simple.jsonl").read_bytes())
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    set_up = (FIXTURES.parent / "README.md").read_text("utf-8").partition("## Set up")[2].partition("```")[0]
+    for name, arguments in NEED_GIT.items():
+        done = gitsession(name, *arguments)
+        assert (done.code, done.out) == (27, ""), name
+        assert "git is not installed" in done.err
+        assert f"`{name}" in set_up or name == "import"
+    for name, arguments in NEED_NO_GIT.items():
+        assert gitsession(name, *arguments).code == 0, name
 
 
 def test_ctrl_c_is_gits_and_its_exit_code_stands(fix_login: str) -> None:

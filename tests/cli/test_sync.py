@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def theirs(tmp_path: Path, server: Store) -> Store:
 
 
 def test_sessions_are_pushed_and_what_moved_is_printed(gitsession: Run, ours: Store, server: Store) -> None:
-    assert gitsession("push", "--dry-run") == Result(0, "made there   s\n", "")
+    assert gitsession("push", "--dry-run") == Result(0, "would make there  s\n", "")
     assert gitsession("push") == Result(0, "made there   s\n", "")
     assert gitsession("push") == Result(0, "Nothing to do: both sides are the same\n", "")
     say(server, "t", "one")
@@ -48,6 +49,29 @@ def test_sessions_are_pushed_and_what_moved_is_printed(gitsession: Run, ours: St
     oid = server.info("t").oid
     expected = {"session": "t", "action": "pull", "status": "new", "old": None, "new": oid, "reason": None}
     assert told == [expected]
+
+
+def test_a_dry_run_says_what_would_be_done(gitsession: Run, ours: Store, server: Store, theirs: Store) -> None:
+    say(server, "t", "one")
+    assert gitsession("fetch", "-n") == Result(0, "would fetch       t\n", "")
+    assert gitsession("sync", "-n") == Result(0, "would make here   t\nwould make there  s\n", "")
+    gitsession("sync")
+    say(ours, "s", "two here")
+    say(server, "t", "two")
+    assert gitsession("sync", "-n") == Result(0, "would move here   t\nwould move there  s\n", "")
+    pull(theirs)
+    say(theirs, "s", "two there")
+    push(theirs)
+    told = gitsession("pull", "-n")
+    assert told.out == "would move here   t\n"
+    assert told.err.endswith("\ngitsession: 1 session would not be synced; all others would be\n")
+
+
+@pytest.mark.parametrize("command", ["pull", "fetch", "sync"])
+def test_without_a_store_to_pull_into_it_is_cloned(gitsession: Run, store_path: Path, command: str) -> None:
+    told = f"gitsession: {store_path}: there is no store; `gitsession --store {store_path} clone URL` makes one\n"
+    assert gitsession(command) == Result(3, "", told)
+    assert "init` makes one" in gitsession("push").err
 
 
 def test_a_diverged_session_is_told_and_stands_in_the_list_beside_its_own(
@@ -147,6 +171,29 @@ def test_what_cannot_be_reached_has_exit_codes_of_its_own(gitsession: Run, ours:
     assert gitsession("push", "nobody").code == 5
 
 
+def test_what_was_asked_for_and_is_not_there_is_told(gitsession: Run, ours: Store, server: Store) -> None:
+    say(server, "t", "one")
+    for name in ("nobody", "no-*"):
+        for command in ("push", "sync"):
+            told = f"gitsession: there is no session {name!r}; `gitsession list` shows those there are\n"
+            assert gitsession(command, name) == Result(5, "", told)
+        for command in ("fetch", "pull"):
+            assert gitsession(command, name) == Result(5, "", f"gitsession: 'origin' has no session {name!r}\n")
+            assert gitsession(command, name, "--json").error["remote"] == "origin"
+    done = gitsession("fetch", "t", "no-*")
+    assert (done.code, done.out) == (22, "known now    t\n")
+    assert done.err == ("no-*: refused: origin has no such session\ngitsession: 1 session not synced; all others are\n")
+
+
+def test_nothing_is_said_of_others_where_nothing_else_was_asked_for(
+    gitsession: Run, ours: Store, server: Store
+) -> None:
+    say(server, "s", "other")
+    done = gitsession("pull", "s")
+    assert (done.code, done.out) == (23, "")
+    assert done.err.endswith("\ngitsession: 1 session not synced\n")
+
+
 def test_a_refused_push_sends_the_rest(gitsession: Run, ours: Store, server: Store) -> None:
     say(ours, "secret", "one")
     hook = server.path / "hooks" / "update"
@@ -166,8 +213,31 @@ def test_a_bundle_is_written_and_imported(gitsession: Run, ours: Store, tmp_path
     assert gitsession("--store", there, "import", bundle) == Result(0, "made here    s\n", "")
     assert gitsession("--store", there, "import", bundle, "--json").values == []
     bundle.write_bytes(b"nonsense")
-    assert gitsession("--store", there, "import", bundle).code == 26
+    done = gitsession("--store", there, "import", bundle)
+    assert done == Result(28, "", f"gitsession: {bundle}: it is no git bundle, so there is nothing to import\n")
+    assert gitsession("bundle", bundle).code == 28
+    assert bundle.read_bytes() == b"nonsense"
     assert gitsession("bundle", bundle, "nobody").code == 5
+
+
+def test_a_bundle_goes_to_stdout(process: Callable[..., Result], ours: Store, tmp_path: Path) -> None:
+    (ours.path / "refs" / "heads" / "empty").write_text("")
+    bundle = tmp_path / "x.bundle"
+    for arguments in (["s"], ["s", "--json"], []):
+        with bundle.open("wb") as out:
+            child = subprocess.run(
+                [*COMMAND, "bundle", "-", *arguments], stdout=out, stderr=subprocess.PIPE, check=False
+            )
+        told = child.stderr.decode().splitlines()
+        if arguments:
+            assert (child.returncode, told) == (0, [])
+        else:
+            assert (child.returncode, len(told)) == (22, 1)
+            assert told[0].startswith("gitsession: '-': 'empty': it is damaged")
+        there = tmp_path / f"there{len(arguments)}.git"
+        assert process("--store", there, "import", bundle).out == "made here    s\n"
+    assert process("bundle", "-", "nobody").out == ""
+    assert not Path("-").exists()
 
 
 def test_on_a_terminal_git_shows_its_progress(gitsession: Run, ours: Store) -> None:

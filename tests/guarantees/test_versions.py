@@ -24,7 +24,7 @@ def test_a_store_of_each_version_opens_loads_verifies_and_takes_more(tmp_path: P
         packed.extractall(tmp_path, filter="data")
     (path,) = (found.parent for found in tmp_path.rglob("HEAD") if found.parent.name != "logs")
     store = Store.open(path, durable=False)
-    assert list(verify(store)) == []
+    assert [finding for finding in verify(store) if finding.damage] == []
     sessions = store.list()
     assert len(sessions) > 1
     for meta in sessions:

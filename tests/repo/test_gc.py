@@ -137,6 +137,23 @@ def test_a_collection_is_not_waited_for_under_the_lock_of_a_session(store: Store
     writer.join()
 
 
+def test_a_writer_waits_for_what_another_stores_again_after_a_collection(
+    store: Store, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitsession.writing._RESTORING_SECONDS", 1.5)
+    store.bind("s").commit(FIRST)
+    before = set((store.path / "objects").glob("??/*"))
+    store.bind("s").commit(SessionCommit("second", "first", [HI]))
+    aside = store.path / "aside"
+    aside.mkdir()
+    taken = {path: path.rename(aside / path.name) for path in set((store.path / "objects").glob("??/*")) - before}
+    # The collection has just ended, and so has not been waited for.
+    threading.Timer(0.03, lambda: [now.rename(path) for path, now in taken.items()]).start()
+    other = Store.open(store.path, durable=False)
+    assert other.bind("s").commit(SessionCommit("third", "second", [HELLO])).messages == [HELLO, HI, HELLO]
+    git("-C", store.path, "fsck", "--strict")
+
+
 def test_no_branch_moves_while_a_collection_is_at_work(store: Store) -> None:
     """It would not see the move, and a writer that is killed right after it can store nothing again."""
     store.bind("s").commit(FIRST)

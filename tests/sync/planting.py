@@ -68,3 +68,17 @@ def lose(store: Store, git: Git, branch: str, what: str) -> None:
         } - {*git("-C", store.path, "ls-tree", "-r", "--object-only", f"{branch}~2").split()}
     path = store.path / "objects" / lost[:2] / lost[2:]
     path.unlink()
+
+
+def damage_in_pack(store: Store, git: Git, branch: str, number: int) -> None:
+    """Packs a store as `git gc` does, and overwrites what the pack has of a delta of a session."""
+    git("-C", store.path, "gc", "-q")
+    (index,) = (store.path / "objects" / "pack").glob("*.idx")
+    rows = map(str.split, git("verify-pack", "-v", index).splitlines())
+    offsets = {row[0]: int(row[4]) for row in rows if len(row) >= 5 and row[1] == "blob"}
+    oid = git("-C", store.path, "ls-tree", "-r", "--object-only", branch).split()[number]
+    pack = index.with_suffix(".pack")
+    pack.chmod(0o600)
+    with pack.open("r+b") as stream:
+        stream.seek(offsets[oid] + 30)
+        stream.write(b"\xff" * 20)

@@ -1,12 +1,13 @@
 """Sessions in a file."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from gitsession import (
     Diverged,
-    InvalidRemote,
+    InvalidBundle,
     SessionNotFound,
     Store,
     SyncRefused,
@@ -65,7 +66,7 @@ def test_a_bundle_of_plain_git_that_builds_on_what_is_here_is_taken(
     git("-C", store.path, "bundle", "create", "--quiet", tmp_path / "b.bundle", "s~1..s")
     assert [(one.session, one.status) for one in import_bundle(there, tmp_path / "b.bundle")] == [("s", "moved")]
     other = Store.init(tmp_path / "other.git", durable=False)
-    with pytest.raises(InvalidRemote):
+    with pytest.raises(InvalidBundle):
         import_bundle(other, tmp_path / "b.bundle")
     assert [*other.other_sides()] == []
 
@@ -89,7 +90,7 @@ def test_a_bundle_that_was_cut_short_changes_nothing(store: Store, there: Store,
     say(store, "s", "one")
     write_bundle(store, tmp_path / "a.bundle")
     (tmp_path / "a.bundle").write_bytes((tmp_path / "a.bundle").read_bytes()[:cut])
-    with pytest.raises(InvalidRemote):
+    with pytest.raises(InvalidBundle):
         import_bundle(there, tmp_path / "a.bundle")
     assert (there.list(), [*there.other_sides()]) == ([], [])
 
@@ -118,3 +119,48 @@ def test_damaged_branches_are_named_and_the_others_are_bundled(
     with pytest.raises(SyncRefused):
         write_bundle(store, tmp_path / "none.bundle", ["empty"])
     assert not (tmp_path / "none.bundle").exists()
+
+
+@pytest.mark.parametrize("name", ["nobody", "no-*"])
+def test_what_a_bundle_does_not_have_is_not_found(store: Store, there: Store, tmp_path: Path, name: str) -> None:
+    say(store, "s", "one")
+    path = tmp_path / "laptop.bundle"
+    with pytest.raises(SessionNotFound):
+        write_bundle(store, path, ["s", name])
+    assert not path.exists()
+    write_bundle(store, path)
+    with pytest.raises(SessionNotFound, match="'laptop' has no session"):
+        import_bundle(there, path, [name])
+    with pytest.raises(SyncRefused, match="has no such session"):
+        import_bundle(there, path, ["s", name])
+    assert said(there, "s") == ["one"]
+
+
+def test_only_a_bundle_is_replaced(store: Store, tmp_path: Path) -> None:
+    say(store, "s", "one")
+    precious = tmp_path / "precious.txt"
+    precious.write_text("precious")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "directory").mkdir()
+    for path in (precious, tmp_path / "pipe", tmp_path / "directory", Path(os.devnull)):
+        with pytest.raises(InvalidBundle, match="is no git bundle") as told:
+            write_bundle(store, path)
+        assert told.value.path == str(path)
+    assert precious.read_text() == "precious"
+    bundle = tmp_path / "x.bundle"
+    for there in (b"", b"# v2 git bundle\nof old"):
+        bundle.write_bytes(there)
+        assert write_bundle(store, bundle) == ["s"]
+        assert bundle.stat().st_size > 100
+
+
+def test_what_is_no_bundle_is_told_as_such(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "no.bundle"
+    path.write_text("nonsense")
+    with pytest.raises(InvalidBundle, match=r"no\.bundle: it is no git bundle"):
+        import_bundle(store, path)
+    say(store, "s", "one")
+    write_bundle(store, tmp_path / "x.bundle")
+    path.write_bytes((tmp_path / "x.bundle").read_bytes()[:-30])
+    with pytest.raises(InvalidBundle, match=r"no\.bundle: it is no bundle that can be imported: git does not take it"):
+        import_bundle(store, path)

@@ -2,6 +2,8 @@
 
 import random
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,15 +13,18 @@ from gitsession import (
     RemoteUnavailable,
     SessionCommit,
     Store,
+    Unavailable,
     add_remote,
     bind_remote,
     clone,
     fetch,
+    import_bundle,
     pull,
     push,
     remote_sessions,
     sync,
     verify,
+    write_bundle,
 )
 from tests.conftest import Git
 from tests.stores import everything, git_output
@@ -156,12 +161,20 @@ def test_a_server_that_is_killed_in_a_push_is_pushed_to_again_when_it_is_back(
     assert [*verify(there)] == []
 
 
-def test_a_full_disk_at_the_server_is_told_and_nothing_is_lost(tmp_path: Path, clones: Clones) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk], capture_output=True, check=False)
+@contextmanager
+def small_disk(path: Path) -> Iterator[None]:
+    path.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path], capture_output=True, check=False)
     assert mounted.returncode == 0, f"this test mounts a small disk, as root: {mounted.stderr.decode()}"
     try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)
+
+
+def test_a_full_disk_at_the_server_is_told_and_nothing_is_lost(tmp_path: Path, clones: Clones) -> None:
+    disk = tmp_path / "disk"
+    with small_disk(disk):
         there = Store.init(disk / "s.git", durable=False)
         ours = clones(Origin(there.path, str(there.path)))
         say(ours, "s", "one")
@@ -177,8 +190,29 @@ def test_a_full_disk_at_the_server_is_told_and_nothing_is_lost(tmp_path: Path, c
         subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
         assert [one.status for one in push(ours)] == ["moved"]
         assert said(there, "s") == said(ours, "s")
-    finally:
-        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def test_a_full_disk_here_is_not_blamed_on_the_other_side(origin: Origin, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    say(origin.store, "s", noise(1_000_000))
+    write_bundle(origin.store, tmp_path / "s.bundle")
+    with small_disk(disk):
+        store = Store.init(disk / "ours.git", durable=False)
+        add_remote(store, "origin", origin.url)
+        for attempt in (
+            lambda: clone(origin.url, disk / "clone.git"),
+            lambda: fetch(store),
+            lambda: pull(store),
+            lambda: sync(store),
+            lambda: bind_remote(store, "s").load(),
+            lambda: import_bundle(store, tmp_path / "s.bundle"),
+        ):
+            with pytest.raises(Unavailable, match="No space left on device") as told:
+                attempt()
+            assert type(told.value) is Unavailable
+        assert (store.list(), [path.name for path in disk.iterdir()]) == ([], ["ours.git"])
+        subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
+        assert [one.status for one in pull(store)] == ["new"]
 
 
 def test_a_wrong_password_lets_nobody_in(

@@ -125,19 +125,58 @@ def test_a_session_that_is_gone_at_the_remote_stays_here(near: Origin, clones: C
     git("-C", near.path, "update-ref", "-d", "refs/heads/s")
     fetch(ours)
     assert said(ours, "s@origin") == said(ours, "s") == ["one"]
-    with pytest.raises(SyncRefused, match="has no such session"):
+    with pytest.raises(SessionNotFound, match="'origin' has no session 's'"):
         pull(ours, sessions=["s"])
+    say(near.store, "t", "one")
+    with pytest.raises(SyncRefused, match="has no such session") as told:
+        pull(ours, sessions=["s", "t"])
+    assert ([*told.value.refused], said(ours, "t")) == (["s"], ["one"])
     assert [one.status for one in sync(ours, sessions=["s"])] == ["new"]
     assert said(near.store, "s") == ["one"]
 
 
-def test_what_neither_side_has_is_not_found(near: Origin, clones: Clones) -> None:
+@pytest.mark.parametrize("name", ["nobody", "no-*", "[n]o?"])
+def test_what_neither_side_has_is_not_found(near: Origin, clones: Clones, tmp_path: Path, name: str) -> None:
     ours = clones(near)
+    say(ours, "s", "one")
+    say(near.store, "t", "one")
+    for attempt in (push, sync, fetch, pull):
+        for dry_run in (False, True):
+            with pytest.raises(SessionNotFound) as told:
+                attempt(ours, sessions=[name], dry_run=dry_run)
+            assert told.value.session_id == name
     with pytest.raises(SessionNotFound):
-        push(ours, sessions=["nobody"])
+        clone(near.url, tmp_path / "part.git", sessions=[name])
+    assert not (tmp_path / "part.git").exists()
+    assert ([*ours.other_sides()], [one.id for one in near.store.list()]) == ([], ["t"])
+
+
+@pytest.mark.parametrize("name", ["nobody", "no-*", "[n]o?"])
+def test_what_is_asked_for_beside_what_is_not_there(near: Origin, clones: Clones, tmp_path: Path, name: str) -> None:
+    ours = clones(near)
+    say(ours, "s", "one")
+    say(near.store, "t", "one")
     with pytest.raises(SessionNotFound):
-        sync(ours, sessions=["nobody"])
-    assert pull(ours, sessions=["no-*"]) == []
+        push(ours, sessions=["s", name])
+    for dry_run in (True, False):
+        for attempt in (fetch, pull):
+            with pytest.raises(SyncRefused, match="has no such session") as told:
+                attempt(ours, sessions=["t", name], dry_run=dry_run)
+            assert [*told.value.refused] == [name]
+    assert said(ours, "t") == ["one"]
+    with pytest.raises(SyncRefused):
+        clone(near.url, tmp_path / "part.git", sessions=["t*", name])
+    assert said(Store.open(tmp_path / "part.git"), "t") == ["one"]
+
+
+@pytest.mark.parametrize("names", [["s", "t"], ["s*", "t*"], ["t"], ["t*"]])
+def test_a_sync_takes_what_one_of_the_sides_has(near: Origin, clones: Clones, names: list[str]) -> None:
+    ours = clones(near)
+    say(ours, "s", "one")
+    say(near.store, "t", "one")
+    expected = {("t", "pull"), *([("s", "push")] if len(names) == 2 else [])}
+    for dry_run in (True, False):
+        assert {(one.session, one.action) for one in sync(ours, sessions=names, dry_run=dry_run)} == expected
 
 
 def test_the_other_side_is_read_by_every_verb_and_written_by_none(near: Origin, clones: Clones) -> None:

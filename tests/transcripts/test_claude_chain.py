@@ -1,7 +1,7 @@
 """The tree of a Claude Code transcript: which line the agent would resume, and which ones were left."""
 
 import pytest
-from claude_logs import answer, boundary, call, ids, left, other, result, summary, user
+from claude_logs import answer, boundary, call, ids, left, other, record, result, summary, user
 from transcript_files import FIXTURES, records_of
 
 from gitsession.transcripts import FORMATS, Record
@@ -130,6 +130,18 @@ def test_what_was_asked_anew_after_a_line_that_cannot_be_read_is_told_apart() ->
     log = [START[0], Record(b"{", problem="it is no JSON"), user("u2", "a1", "two"), user("u3", "a1", "three")]
     assert ids(log) == ["u1", "u3"]
     assert left(log) == [("u2", "u1")]
+
+
+def test_a_record_of_another_kind_is_no_line_that_cannot_be_read() -> None:
+    log = [*START, record({"type": "summary", "summary": "Counting"}), user("u2", "nobody", "two")]
+    assert ids(log) == ["u2"]
+    assert left([*log, answer("a2", "u1", "I", "m2"), answer("a3", "u2", "2", "m3")]) == [("a1", "u1")]
+
+
+def test_records_that_follow_each_other_in_a_circle_are_walked_once() -> None:
+    circle = [user("u1", "a2", "one"), answer("a1", "u1", "1", "m1"), answer("a2", "a1", "2", "m2")]
+    assert ids(circle) == ["u1", "a1", "a2"]
+    assert left([*circle, user("u2", "a1", "two"), user("u3", "a1", "three")]) == []
 
 
 def test_a_subagent_follows_nobody_else_over_a_line_that_cannot_be_read() -> None:
