@@ -223,6 +223,9 @@ COUNT = _Count(min=0)
 
 session = click.argument("session", metavar="SESSION")
 at = click.option(
-    "--at", metavar="REV", help="An earlier state: a commit id, a git object id or its beginning, ~N, or #N."
+    "--at",
+    metavar="REV",
+    help="An earlier state: a commit id, a git object id or its beginning, ~N (N commits back; ~ is ~1), or #N (after "
+    "delta N). A commit id that looks like the last two is told by its git object id.",
 )
 limit = click.option("-n", "--limit", type=COUNT, metavar="N", help="Print at most N.")

@@ -63,7 +63,8 @@ def resolve(reader: Reader, session_id: str, revision: str | None) -> State:
         reader: The store.
         session_id: The session.
         revision: A commit id, a git object id or its beginning (4 digits or more), `~N` (N commits back, as git
-            counts), `#N` (after delta N); None for the session as it is now.
+            counts; `~` is `~1`), `#N` (after delta N); None for the session as it is now. A commit id that looks like
+            the last two is told by its git object id.
 
     Raises:
         SessionNotFound: There is no such session.

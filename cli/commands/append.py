@@ -35,7 +35,9 @@ TRIES = 100
     metavar="ID",
     help="The commit id that must be the session's head; '' for a session without commits, which is made if need be.",
 )
-@click.option("--id", "commit_id", metavar="ID", help="The new commit's id: the same one again is stored once.")
+@click.option(
+    "--id", "commit_id", metavar="ID", help="The new commit's id: the same one again is stored once. Needs --parent."
+)
 def command(
     settings: options.Settings,
     session: str,
@@ -47,7 +49,8 @@ def command(
     """Add messages to a session.
 
     The messages are JSON objects: one, an array, or one a line (JSONL), kept byte for byte. They become one commit:
-    all of them are stored or none. Prints the commit's id; with --json: commit_id, messages (how many).
+    all of them are stored or none. With --text, stdin is not read. Prints the commit's id; with --json: commit_id,
+    messages (how many).
     """
     if role is not None and text is None:
         raise click.UsageError("--role needs --text; messages from stdin say their role themselves")

@@ -88,7 +88,8 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     --install writes no file that is there already. opencode looks for no file: its own goes to opencode/import in
     your data directory, and it is told to import that; aider's goes to ~/.aider/sessions, and it is told to restore
     that. Where modular-agent looks, the program says that embeds it. With --json it prints an object: path, written,
-    cwd, prepare, resume; prepare is a command that has to run before, mostly none.
+    cwd, prepare, resume; prepare is a command that has to run before, mostly none. Without --install, --json changes
+    nothing but how an error is told.
     """  # noqa: D301  # click takes a backspace for a mark that what follows is not to be wrapped
     store = settings.open()
     session_id = store.find(session)

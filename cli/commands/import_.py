@@ -62,6 +62,9 @@ def command(
 
     `-` is a transcript on stdin. It needs the --name of its file, by which most formats name the session.
 
+    The file's name and its first record tell its session. A file that does not go on where the session stands (it was
+    rewritten, or is another one of the same name) is put beside it: as SESSION.ID, whose parent SESSION is.
+
     What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
     that you gave, and not where it only lies in a directory.
 

@@ -9,8 +9,9 @@ from ..text import one_line
 def command(settings: options.Settings) -> None:
     """Make the store.
 
-    Where there is a store already, nothing changes. Other commands that write make the store themselves. Only you can
-    read a new store. With --json: path, created.
+    Where there is a store already, nothing changes. `import`, `watch`, `new`, `append --parent ''` and `remote add`
+    make the store themselves, and `clone` makes one of what a remote has. Only you can read a new store. With --json:
+    path, created.
     """
     created = not settings.path.exists()
     path = str(settings.make().path)

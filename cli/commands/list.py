@@ -25,7 +25,11 @@ def command(settings: options.Settings, limit: int | None, remote: str | None) -
     """List the sessions, the latest first.
 
     What a remote has of a session that is not in the session here stands below it, as SESSION@REMOTE. On a terminal an
-    id is cut to the beginning that names it; in a pipe it is whole.
+    id is cut to the beginning that names it; in a pipe it is whole. DELTAS counts what was added: a delta is what one
+    commit adds.
+
+    Here and wherever else times are shown, they are in your time zone; with --json they are as they are stored, those
+    of gitsession in UTC. updated_at has whole seconds, as git has, so it may be before a created_at of the same second.
 
     With --json each session is an object with the keys id, branch, title, agent, deltas, head, oid, created_at,
     updated_at and parent_session; one of a remote has session, remote, ours, theirs (how many deltas each side has of

@@ -17,9 +17,14 @@ from ..text import count, one_line
         "gitsession remote remove backup",
     ),
 )
-@click.argument("action", type=click.Choice(["add", "list", "remove"]), default="list")
-@click.argument("name", required=False)
-@click.argument("url", required=False)
+@click.argument(
+    "action",
+    type=click.Choice(["add", "list", "remove"]),
+    default="list",
+    metavar="[list | add NAME URL | remove NAME]",
+)
+@click.argument("name", required=False, metavar="")  # said above, as they depend on it
+@click.argument("url", required=False, metavar="")
 @click.option("--force", is_flag=True, help="Remove it also where it has what no session here has.")
 def command(settings: options.Settings, action: str, name: str | None, url: str | None, force: bool) -> None:
     """Name the stores that this one syncs with.

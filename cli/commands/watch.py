@@ -27,7 +27,8 @@ def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -
     """Import what agents write, as they write it.
 
     Follows the PATHs, or the places where agents keep their files (`gitsession formats`), also those that are not
-    there yet. First imports what is there. Prints one line for each import: how many records, the session, the file.
+    there yet: for one that never comes it waits for ever. First imports what is there. Prints one line for each
+    import: how many records, the session, the file.
 
     Ends with Ctrl-C or SIGTERM, which is no error: the exit code is 0. What was printed is stored. With --json each
     import is an object as of `gitsession import`. Needs the extra `watch`: `pip install 'gitsession[watch]'`.
