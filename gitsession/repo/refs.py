@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from gitsession.errors import Corrupt, SessionError
 from gitsession.layout import HEADS, is_ref_name
@@ -62,6 +63,17 @@ class RefBlocked(SessionError):
         self.blocker = blocker
 
 
+class _Packed(NamedTuple):
+    """What `packed-refs` holds: by which file it was read, the values by the names, the directories these are in."""
+
+    key: tuple[int, int, int] | None
+    values: dict[str, str]
+    directories: set[str]
+
+
+_NONE_PACKED = _Packed(None, {}, set())
+
+
 class Refs:
     """The refs of one repository.
 
@@ -77,7 +89,7 @@ class Refs:
         self._root = f"{path}{os.sep}"
         self._scratch = path / OWN_DIRECTORY
         self.wait = wait
-        self._packed: tuple[tuple[int, int, int] | None, dict[str, str]] = (None, {})
+        self._packed = _NONE_PACKED
 
     def find(self, name: str) -> str | None:
         """Returns the object id that a ref holds, 40 hex digits; None if there is no such ref.
@@ -92,10 +104,10 @@ class Refs:
                 return match[1].decode()
             content = read_file(path, 4096)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            return self._read_packed().get(name)
+            return self._read_packed().values.get(name)
         except PermissionError as error:
             if (self.path / name).is_dir():  # what Windows says of a directory
-                return self._read_packed().get(name)
+                return self._read_packed().values.get(name)
             raise unavailable(error, f"read the ref {name}") from error
         except OSError as error:
             raise unavailable(error, f"read the ref {name}") from error
@@ -126,7 +138,7 @@ class Refs:
                     found[name] = error
                 except OSError as error:
                     found[name] = Corrupt(f"the ref {name} cannot be read: {error.strerror}")
-            packed = {name: oid for name, oid in self._read_packed().items() if name.startswith(prefix)}
+            packed = {name: oid for name, oid in self._read_packed().values.items() if name.startswith(prefix)}
         for name, value in sorted((packed | found).items()):
             yield name, value if is_ref_name(name) else Corrupt(f"git does not allow a ref of the name {name!a:.120}")
 
@@ -196,7 +208,7 @@ class Refs:
 
     def packed(self, name: str) -> str | None:
         """Returns the value that a ref has among the packed ones, which its own file outweighs; None if it has none."""
-        return self._read_packed().get(name)
+        return self._read_packed().values.get(name)
 
     def content(self, name: str) -> bytes | None:
         """Returns what the file of a loose ref holds, up to 4 KB; None if there is none.
@@ -256,7 +268,7 @@ class Refs:
         """
         with translated("list the refs"):
             names = set(self._loose_names(directory))
-            return sorted(names.union(name for name in self._read_packed() if name.startswith(directory)))
+            return sorted(names.union(name for name in self._read_packed().values if name.startswith(directory)))
 
     def _lock(self, path: str, name: str) -> int:
         lock = f"{path}.lock"
@@ -276,9 +288,12 @@ class Refs:
 
     def _check_free(self, path: Path, name: str) -> None:
         """Refuses a new ref that is a directory of another, or below another, loose or packed."""
-        for other in self._read_packed():
-            if other.startswith(name + "/") or name.startswith(other + "/"):
-                raise RefBlocked(name, other)
+        packed = self._read_packed()
+        for directory in _directories(name):
+            if directory in packed.values:
+                raise RefBlocked(name, directory)
+        if name in packed.directories:
+            raise RefBlocked(name, next(other for other in packed.values if other.startswith(f"{name}/")))
         if path.is_dir():
             for directory, _, files in os.walk(path, topdown=False):
                 if files:
@@ -286,22 +301,24 @@ class Refs:
                     raise RefBlocked(name, below)
                 Path(directory).rmdir()  # git leaves empty directories behind, and removes them like this
 
-    def _read_packed(self) -> dict[str, str]:
+    def _read_packed(self) -> "_Packed":
         path = f"{self._root}packed-refs"
         try:
             stat = os.stat(path)  # noqa: PTH116  # strings: the hot path
             key = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
-            if self._packed[0] == key:
-                return self._packed[1]
+            if (packed := self._packed).key == key:
+                return packed
             content = read_file(path)
         except FileNotFoundError:
             require_repository(str(self.path))
-            return {}
+            return _NONE_PACKED
         except OSError as error:
             raise unavailable(error, "read the packed refs") from error
-        names = {name.decode("utf-8", "surrogateescape"): oid.decode() for oid, name in _PACKED_LINE.findall(content)}
-        self._packed = (key, names)
-        return names
+        values = {name.decode("utf-8", "surrogateescape"): oid.decode() for oid, name in _PACKED_LINE.findall(content)}
+        # Most refs lie in one directory, so those above are looked for but once.
+        lowest = {name.rpartition("/")[0] for name in values}
+        self._packed = _Packed(key, values, lowest.union(*map(_directories, lowest)))
+        return self._packed
 
     def _loose_names(self, prefix: str) -> Iterator[str]:
         directory = self.path / prefix
@@ -323,6 +340,12 @@ def problem_and_advice(fault: SessionError) -> tuple[str, str]:
     text = str(fault)
     advice = next((one for one in (_REPAIR, _REMOVE) if text.endswith(f"; {one}")), "")
     return text.removesuffix(f"; {advice}") if advice else text, advice
+
+
+def _directories(name: str) -> Iterator[str]:
+    """Yields the directories that a ref, or a directory, is in."""
+    while name := name.rpartition("/")[0]:
+        yield name
 
 
 def _value(name: str, content: bytes) -> str:

@@ -148,7 +148,15 @@ def test_a_packed_ref_is_moved(refs: Refs) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize(("new", "other"), [("refs/heads/a", "refs/heads/a/b"), ("refs/heads/a/b", "refs/heads/a")])
+@pytest.mark.parametrize(
+    ("new", "other"),
+    [
+        ("refs/heads/a", "refs/heads/a/b"),
+        ("refs/heads/a", "refs/heads/a/b/c"),
+        ("refs/heads/a/b", "refs/heads/a"),
+        ("refs/heads/a/b/c", "refs/heads/a"),
+    ],
+)
 def test_a_ref_that_stands_in_the_way_is_named(refs: Refs, new: str, other: str, packed: bool) -> None:
     if packed:
         (refs.path / "packed-refs").write_text(f"{A} {other}\n")
@@ -158,6 +166,22 @@ def test_a_ref_that_stands_in_the_way_is_named(refs: Refs, new: str, other: str,
         refs.compare_and_swap(new, None, B, reason="x")
     assert caught.value.blocker == other
     assert (refs.find(other), refs.find(new)) == (A, None)
+
+
+@pytest.mark.parametrize("new", ["refs/heads/a", "refs/heads/ab/c", "refs/heads/a.b", "refs/heads/a-b"])
+def test_packed_refs_that_only_begin_alike_stand_in_nobodys_way(refs: Refs, new: str) -> None:
+    (refs.path / "packed-refs").write_text(f"{A} refs/heads/aa/b\n{A} refs/heads/a-\n{A} refs/remotes/a/b\n")
+    refs.compare_and_swap(new, None, B, reason="x")
+    assert refs.find(new) == B
+
+
+def test_a_directory_whose_packed_refs_are_gone_is_free(refs: Refs) -> None:
+    (refs.path / "packed-refs").write_text(f"{A} {NAME}/below\n")
+    with pytest.raises(RefBlocked):
+        refs.compare_and_swap(NAME, None, B, reason="x")
+    (refs.path / "packed-refs").unlink()
+    refs.compare_and_swap(NAME, None, B, reason="x")
+    assert refs.find(NAME) == B
 
 
 def test_threads_that_swap_one_ref_exclude_each_other(refs: Refs) -> None:
