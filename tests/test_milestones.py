@@ -38,7 +38,8 @@ def test_every_commit_is_found_by_each_name_with_jumps_and_without(store: Store,
 
 def test_what_is_kept_of_a_milestone_is_the_way_to_the_one_before(store: Store, history: list[str]) -> None:
     assert store.info("s", at=f"~{COMMITS - 1}").oid == history[-1]
-    places = [place for place, oid in enumerate(history) if oid < "4"]
+    # Nobody has walked on from the last, which is what was looked for.
+    places = [place for place, oid in enumerate(history[:-1]) if oid < "4"]
     jumps = milestones.Milestones(Cache(store.path / "gitsession/cache/milestones"))
     assert [jumps.find(history[place]) for place in places[:-1]] == [
         (history[later], later - place) for place, later in pairwise(places)
