@@ -38,7 +38,7 @@ def agent_path(
         home: The user's home.
 
     Raises:
-        RuntimeError: There is no home directory.
+        click.UsageError: There is no home directory.
     """
     if name == "pi" and environment.get(_PI_SESSIONS):
         return expanded(f"${{{_PI_SESSIONS}}}", environment, home) / path.name

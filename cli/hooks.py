@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
+
 from gitsession import ImportFailure, SessionError, holds_transcripts, import_transcripts
 
 from .options import Settings
@@ -39,7 +41,7 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
         for done in import_transcripts(settings.make(), paths, redact=redact):
             if isinstance(done, ImportFailure):
                 note(f"gitsession: {done.error}")
-    except (SessionError, OSError, ValueError, RecursionError) as error:
+    except (SessionError, OSError, ValueError, RuntimeError, click.UsageError) as error:
         note(f"gitsession: nothing was imported: {error}")
 
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import click
+
 NAME = Path("gitsession", "store.git")
 
 
@@ -17,7 +19,7 @@ def default_store(
     System Programming Guide, and of Windows' known folders (local: a store does not roam).
 
     Raises:
-        RuntimeError: There is no home directory.
+        click.UsageError: There is no home directory.
     """
     if platform == "win32":
         base = environment.get("LOCALAPPDATA", "")
@@ -30,4 +32,16 @@ def default_store(
         fallback = Path(".local", "share")
     if base and Path(base).is_absolute():
         return Path(base) / NAME
-    return (home or Path.home()) / fallback / NAME
+    return (home or home_directory()) / fallback / NAME
+
+
+def home_directory() -> Path:
+    """Returns the user's home directory.
+
+    Raises:
+        click.UsageError: There is none: HOME is not set, and nobody knows the user, as in many containers.
+    """
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise click.UsageError("you have no home directory: set HOME, or name the store and what to import") from None

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from gitsession import FORMATS, Format
 
+from .location import home_directory
+
 # `${NAME:-otherwise}` without another one in it, and so the innermost first.
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^${}]*))?\}")
 
@@ -64,7 +66,7 @@ def expanded(declared: str, environment: Mapping[str, str], home: Path | None = 
     """Returns the path of a declared place; a variable that is empty is as if it were not set, as in a shell.
 
     Raises:
-        RuntimeError: There is no home directory.
+        click.UsageError: There is no home directory.
     """
 
     def value(match: re.Match[str]) -> str:
@@ -75,7 +77,7 @@ def expanded(declared: str, environment: Mapping[str, str], home: Path | None = 
         before, after = after, _VARIABLE.sub(value, after)
     path = Path(after)
     if path.parts[:1] == ("~",):
-        path = (home or Path.home()).joinpath(*path.parts[1:])
+        path = (home or home_directory()).joinpath(*path.parts[1:])
     with suppress(FileNotFoundError):  # the current directory is gone, and so is what would be in it
         return path.absolute()
     return path

@@ -44,6 +44,23 @@ def test_the_option_wins_over_the_environment_which_wins_over_the_default(
     assert gitsession("path", "--store", other).out == f"{other}\n"
 
 
+@pytest.mark.parametrize("command", ["list", "path", "formats", "import", "watch", "new", "hook claude-code"])
+def test_who_has_no_home_directory_is_told_what_to_set(
+    gitsession: Run, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def refuse() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", refuse)
+    monkeypatch.delenv("GITSESSION_STORE")
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    result = gitsession(*command.split())
+    assert (result.code, result.out) == (2, "")
+    assert "you have no home directory: set HOME" in result.err
+    hooked = gitsession("import", "--hook", "claude-code", stdin='{"transcript_path": "~/a.jsonl"}')
+    assert (hooked.code, hooked.out) == (0, "")
+
+
 def test_init_tells_whether_it_made_the_store(gitsession: Run, store_path: Path) -> None:
     assert gitsession("init").out == f"Made the store {store_path}\n"
     assert gitsession("init").out == f"There is a store already: {store_path}\n"
