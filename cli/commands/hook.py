@@ -94,8 +94,9 @@ def command(settings: options.Settings, agent: str | None, redact: bool) -> None
     if settings.json:
         write_json([{"agent": agent, "file": _path(hook), "text": hook.render(words), "command": words}])
         return
+    where = f"This belongs into {_path(hook)}; {hook.how}."
     write([hook.render(words)])
-    note(f"This belongs into {_path(hook)}; {hook.how}.")
+    note(where)
 
 
 def shell_line(words: Sequence[str]) -> str:
