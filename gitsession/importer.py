@@ -2,6 +2,10 @@
 
 What a file becomes depends on the file alone, so a second import, here or elsewhere, makes the same commits and finds
 them there. FORMAT.md, "Imported transcripts", is the rule.
+
+A file that is a log is read as a stream: memory holds its largest record, the objects that are not stored yet, and some
+150 bytes of each record (its id as a digest, its commit, its place among the others), by which ids are made unique and
+abandoned lines found. A transcript that is written anew when it grows is held whole.
 """
 
 import os
@@ -68,7 +72,7 @@ def import_transcripts(
                 yield ImportFailure(path, UnknownTranscript(str(path), _NO_FILE))
             else:
                 yield from run.take(_Source(path, chosen))
-        yield from run.flush()
+        yield from run.finish()
 
 
 def holds_transcripts(paths: Iterable[Path], *, format: str | None = None) -> bool:  # noqa: A002  # as above
@@ -174,6 +178,7 @@ class _Import:
         self._store = store
         self._progress = progress
         self._batch = GrowingBatch(store.repository.objects)
+        self._packs = 0  # how many were stored
         self._moves: dict[str, Move] = {}
         self._pending: list[_Pending] = []
         self._failed: dict[str, RefMoved | RefBlocked] = {}
@@ -227,6 +232,12 @@ class _Import:
         if owner not in self.belonging:
             yield from self.take(replace(source, path=owner))
 
+    def finish(self) -> Iterator[ImportResult | ImportFailure]:
+        """Stores the rest, as `flush`; few objects too as a pack where others lie beside it, to leave no loose ones."""
+        if self._packs and len(self._batch):
+            self._batch.into_pack()
+        yield from self.flush()
+
     def flush(self) -> Iterator[ImportResult | ImportFailure]:
         """Stores what was built, moves the branches, and yields the results of the files that are complete.
 
@@ -238,6 +249,7 @@ class _Import:
             failed = self._store.repository.move_all(moves.values(), batch) if moves else []
         finally:
             batch.close()
+        self._packs += batch.is_pack
         self._listed = None
         errors = {move.branch: error for move, error in failed}
         done = [one for one in pending if one.branch not in errors]

@@ -66,6 +66,16 @@ class TestPacks:
         assert tips(whole) == tips(store)
         assert_flawless(store)
 
+    def test_the_few_objects_that_a_long_file_ends_with_become_a_pack_too(
+        self, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("gitsession.importer._BATCH_OBJECTS", 500)
+        for number, records in enumerate((101, 110, 202)):
+            take_bytes(store, b"".join(talk(records)), tmp_path / f"s{number}.jsonl")
+
+        assert list((store.path / "objects").glob("??/*")) == []
+        assert_flawless(store)
+
     def test_a_long_file_whose_branch_is_in_the_way_is_given_up(
         self, store: Store, tmp_path: Path, git, monkeypatch: pytest.MonkeyPatch
     ) -> None:

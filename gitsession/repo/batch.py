@@ -30,6 +30,11 @@ class GrowingBatch:
         return len(self._items) if self._pack is None else len(self._pack)
 
     @property
+    def is_pack(self) -> bool:
+        """Whether the objects become a pack."""
+        return self._pack is not None
+
+    @property
     def size(self) -> int:
         """How many bytes it holds, packed where they are in a pack."""
         return self._item_bytes if self._pack is None else self._pack.size
@@ -42,14 +47,26 @@ class GrowingBatch:
         """
         if self._pack is None:
             added = list(items)
-            items = self._items = self._items + added
+            self._items += added
             self._item_bytes += sum(len(made.content) for made, _ in added)
             if len(self._items) <= _LOOSE_OBJECTS and self._item_bytes <= _LOOSE_BYTES:
                 return
-            self._pack = PackWriter(self._objects)
-            self._items = []
+            self.into_pack()
+            return
         for made, base in items:
             self._pack.add(made, base)
+
+    def into_pack(self) -> None:
+        """Makes it a pack, however few the objects are.
+
+        Raises:
+            Unavailable: The disk refuses.
+        """
+        if self._pack is None:
+            self._pack = PackWriter(self._objects)
+            items, self._items = self._items, []
+            for made, base in items:
+                self._pack.add(made, base)
 
     def store(self) -> None:
         """Stores the objects, durably.

@@ -16,7 +16,17 @@ from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.codex_compose import compose
 from gitsession.transcripts.codex_fold import fold
-from gitsession.transcripts.codex_records import KINDS, is_bare, is_bare_header, item, outline, prompt, show, words
+from gitsession.transcripts.codex_records import (
+    KINDS,
+    event,
+    is_bare,
+    is_bare_header,
+    item,
+    outline,
+    prompt,
+    show,
+    words,
+)
 from gitsession.transcripts.codex_turns import Turns
 from gitsession.transcripts.fields import changed, integer, mapping, one_line, text, time
 
@@ -97,7 +107,9 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
 
 
 def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
-    return Turns(log).abandoned()
+    # Most have no rollback, and to put the turns of a large file together takes memory.
+    rolled_back = any(text(event(record.value), "type") == "thread_rolled_back" for record in log)
+    return Turns(log).abandoned() if rolled_back else []
 
 
 CODEX = Format(

@@ -16,7 +16,7 @@ from gitsession.parts import Part, compact
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.copilot_compose import compose
-from gitsession.transcripts.copilot_rewinds import rewound
+from gitsession.transcripts.copilot_rewinds import REWIND, rewound
 from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, shown_together
 from gitsession.transcripts.normal import damaged, normal_message, titled_by_prompt, tool_call
@@ -144,7 +144,8 @@ def _fold(log: Sequence[Record]) -> Conversation:
 
 
 def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
-    return rewound(log)[1]
+    # Most have no rewind, and to put the events of a large file together takes memory.
+    return rewound(log)[1] if any(text(record.value, "type") == REWIND for record in log) else []
 
 
 def _outline(record: Record) -> Record:

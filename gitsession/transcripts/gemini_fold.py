@@ -48,7 +48,8 @@ def fold(log: Sequence[Record]) -> Conversation:
 
 def abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
     """Returns the lines that a rewind took back."""
-    return list(_History(log).walk())
+    # Most have none, and to put the history of a large file together takes memory.
+    return list(_History(log).walk()) if any(text(record.value, "$rewindTo") for record in log) else []
 
 
 class _History:

@@ -64,15 +64,15 @@ class _Lines:
         self._copied = draft.records if self._header else ()
         self._before = [] if self._header else fold(draft.records)
         self._tree = Tree(self._copied)
-        self._taken = set(self._tree.places)
         self._last: str | None = None
         if self._tree.leaf is not None:
             self._last = text(self._tree.value(self._tree.leaf), "id") or None
         # The first version has no ids, so what is added has none either.
         self._linear = bool(self._header) and "version" not in self._header
         self._known: dict[str, str] = {}
-        for place in self._tree.parents:
+        for place in self._tree.entries():
             self._known[self._tree.entry_id(place)] = text(self._tree.value(place), "id")
+        self._taken = {*self._known.values()} - {""}
 
     def all(self) -> Iterator[bytes]:
         """Yields the lines: the header, what was forked, what came after, the name."""

@@ -62,7 +62,7 @@ class _Fold:
 
     def _kept_from(self, before: Sequence[int], value: dict[str, Any]) -> int | None:
         """Returns the first of the entries before a compaction that it kept; None if it kept none."""
-        named = self._tree.places.get(text(value, "firstKeptEntryId") or text(value, "first_kept_entry_id"))
+        named = self._tree.find(text(value, "firstKeptEntryId") or text(value, "first_kept_entry_id"))
         if named is None and (index := integer(value, "firstKeptEntryIndex")) is not None:
             # The first version counted the objects of the file, the header as the first.
             objects = [place for place, record in enumerate(self._records) if isinstance(record.value, dict)]
@@ -72,7 +72,7 @@ class _Fold:
         if tail := items(value, "retainedTail"):
             same = (place for place in reversed(before) if self._tree.value(place).get("message") == tail[0])
             return next(same, None)
-        replaced = {self._tree.places.get(name) for name in items(value, "replaces_entry_ids") if isinstance(name, str)}
+        replaced = {self._tree.find(name) for name in items(value, "replaces_entry_ids") if isinstance(name, str)}
         if replaced - {None}:
             last = max((before.index(place) for place in replaced if place in before), default=len(before))
             return next(iter(before[last + 1 :]), None)

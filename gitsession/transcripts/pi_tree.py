@@ -5,14 +5,22 @@ begins a line; of two entries with one id the later counts; a cycle is walked on
 no ids: each follows the one before it.
 """
 
+from array import array
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
+from gitsession.numbering import Numbering
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.fields import mapping, text
 
 ROLES = ("user", "assistant", "toolResult", "tool")
 """The roles of messages that make a line worth keeping: what was said, not what an extension noted."""
+
+# What stands for a parent where there is none: the entry begins a line, or the record is no entry.
+_NONE, _NO_ENTRY = -1, -2
+# How an entry was passed on the ways back from the ends of lines: not by 0, an earlier way, or the present one.
+_BEFORE, _NOW = 1, 2
 
 
 def parent_of(value: dict[str, Any]) -> str:
@@ -26,25 +34,39 @@ def is_entry(value: Any) -> bool:
 
 
 class Tree:
-    """The entries of a session that follow each other. All its places are positions in the sequence of records."""
+    """The entries of a session that follow each other. All its places are positions in the sequence of records.
+
+    An import makes it of a whole file, so it is kept in arrays of numbers, some 60 bytes an entry in all.
+    """
 
     def __init__(self, records: Sequence[Record]) -> None:
         """Links the entries."""
         self._records = records
-        self.places: dict[str, int] = {}
-        entries = [place for place, record in enumerate(records) if is_entry(record.value)]
-        for place in entries:
-            if name := text(self.value(place), "id"):
-                self.places[name] = place
-        self.parents: dict[int, int | None] = {}
+        self._names = Numbering()
+        self._places = array("i")  # by the numbers of the ids: the last entries that have them
+        self._parents = array("i", [_NO_ENTRY]) * len(records)
+        self._spoken = bytearray(len(records))
+        for place, record in enumerate(records):
+            if is_entry(record.value) and (name := text(record.value, "id")):
+                number = self._names.add(name)
+                self._places[number : number + 1] = array("i", [place])
         before: int | None = None
-        for place in entries:
-            value = self.value(place)
-            name = text(value, "id")
-            parent = self.places.get(parent_of(value)) if name else before
-            self.parents[place] = None if parent == place else parent
-            before = place
+        for place, record in enumerate(records):
+            if is_entry(record.value):
+                parent = self.find(parent_of(record.value)) if text(record.value, "id") else before
+                self._parents[place] = _NONE if parent is None or parent == place else parent
+                self._spoken[place] = _is_spoken(record.value)
+                before = place
         self.leaf = before
+
+    def entries(self) -> Iterator[int]:
+        """Yields the entries, in the order of the file."""
+        return (place for place, parent in enumerate(self._parents) if parent != _NO_ENTRY)
+
+    def find(self, name: str) -> int | None:
+        """Returns the entry of an id; None if there is none."""
+        number = self._names.find(name)
+        return None if number is None else self._places[number]
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of an entry."""
@@ -56,40 +78,53 @@ class Tree:
         """Returns the id under which an entry is known: its commit's, its own, or one that is made of its place."""
         return self._records[place].id or text(self.value(place), "id") or f"record-{place}"
 
-    def back(self, place: int | None) -> Iterator[int]:
+    def back(self, place: int) -> Iterator[int]:
         """Yields an entry and those before it, each once."""
         seen = set()
-        while place is not None and place not in seen:
+        while place != _NONE and place not in seen:
             seen.add(place)
             yield place
-            place = self.parents[place]
+            place = self._parents[place]
 
     def line(self) -> list[int]:
         """Returns the entries of the line that the agent would resume, the first one first."""
-        return list(self.back(self.leaf))[::-1]
+        return [] if self.leaf is None else list(self.back(self.leaf))[::-1]
 
     def abandoned(self) -> list[AbandonedLine]:
         """Returns the lines that the user left, in the order in which they ended."""
-        followed = {parent for parent in self.parents.values() if parent is not None}
-        ends = [place for place in self.parents if place not in followed and place != self.leaf]
-        seen = set(self.back(self.leaf))
+        followed = bytearray(len(self._parents))
+        for parent in self._parents:
+            if parent >= 0:
+                followed[parent] = True
+        passed = bytearray(len(self._parents))
         found: list[tuple[int, int | None]] = []
-        for end in reversed(ends):
-            own: list[int] = []
-            point: int | None = None
-            for place in self.back(end):
-                if place in seen:
-                    point = place
-                    break
-                own.append(place)
-            seen.update(own)
-            spoken = [place for place in own if self._is_spoken(place)]
-            if spoken:
-                common = next((place for place in self.back(point) if self._is_spoken(place)), None)
-                found.append((max(spoken), common))
+        # The line of the leaf first, of the others the last one.
+        ends = (place for place in range(len(followed) - 1, -1, -1) if not followed[place])
+        for end in chain([] if self.leaf is None else [self.leaf], ends):
+            last, point = self._walk(end, passed)
+            if last != _NONE and end != self.leaf:
+                common = next((place for place in self.back(point) if self._spoken[place]), None)
+                found.append((last, common))
         found.sort(key=lambda pair: pair[0])
         return [AbandonedLine(self.entry_id(last), None if at is None else self.entry_id(at)) for last, at in found]
 
-    def _is_spoken(self, place: int) -> bool:
-        value = self.value(place)
-        return text(value, "type") == "message" and text(mapping(value, "message"), "role") in ROLES
+    def _walk(self, end: int, passed: bytearray) -> tuple[int, int]:
+        """Goes back from the end of a line to an entry that was passed before, or to the beginning.
+
+        Returns the last entry of the way that somebody spoke, and the one that was passed before.
+        """
+        place, last = end, _NONE
+        while place >= 0 and not passed[place]:
+            passed[place] = _NOW
+            last = max(last, place if self._spoken[place] else _NONE)
+            place = self._parents[place]
+        point = place if place >= 0 and passed[place] != _NOW else _NONE
+        place = end
+        while place >= 0 and passed[place] == _NOW:
+            passed[place] = _BEFORE
+            place = self._parents[place]
+        return last, point
+
+
+def _is_spoken(value: dict[str, Any]) -> bool:
+    return text(value, "type") == "message" and text(mapping(value, "message"), "role") in ROLES

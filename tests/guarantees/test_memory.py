@@ -86,6 +86,20 @@ def test_a_transcript_is_imported_and_given_back_in_a_part_of_its_size(
     def export(store: Store) -> None:
         assert size == sum(map(len, store.original("large")))
 
-    # Of each record its id and its place among the others are kept, and of the packs what libgit2 unpacked last.
+    # Of each record is kept what the next test measures, and of the packs what was unpacked last.
     assert growth(take, path, size) < 0.8
     assert growth(export, path, size) < 0.8
+
+
+def test_an_import_keeps_a_few_bytes_of_each_record(
+    tmp_path: Path, path: Path, scale: Callable[[int, int], int]
+) -> None:
+    few, many = scale(20_000, 60_000), scale(60_000, 300_000)
+    files = [transcript(tmp_path / f"{count}.jsonl", count, 500) for count in (few, many)]
+
+    def take(number: int) -> Callable[[Store], object]:
+        return lambda store: list(import_transcripts(store, [files[number]]))
+
+    # By now both have filled all that is bounded: the objects of one pack, the longest record.
+    took = [growth(take(number), path, 1) for number in range(2)]
+    assert (took[1] - took[0]) / (many - few) < 200
