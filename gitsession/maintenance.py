@@ -8,15 +8,13 @@ nothing. What nobody needs goes with the user's own `git gc`.
   does both, but not where objects are precious: FORMAT.md.) It walks the history, and so knows the paths by which git
   finds what is alike; the task `loose-objects` of `git maintenance` does not, and its pack of a store is some three
   times as large.
-- `pack-objects` packs anew what imports have written, which is quick to write and large.
 - `multi-pack-index` puts the smaller packs together, as the task `incremental-repack` does.
 - `commit-graph write --split` adds the new commits to git's index of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from gitsession.errors import StoreBusy, Unavailable
 from gitsession.store import Store
@@ -28,10 +26,6 @@ _GENTLY = ("-c", "pack.threads=1", "-c", "pack.windowMemory=128m")
 
 # The most that a pack may have to be put together with others, as in git's own maintenance.
 _MOST_PACK_BYTES = 2 * 1024**3
-
-
-# How git ends that does not know an option: `--stdin-packs` came with 2.32. What it is for stays undone then.
-_UNKNOWN_OPTION = 129
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +80,6 @@ def maintain(store: Store, *, progress: Callable[[str], None] | None = None) -> 
         git("pack-refs", "--all", "--prune")
         git("repack", "-l", "-q")
         git("prune-packed", "-q")
-        if hasty := upkeep.hasty_packs():
-            _tighten(git, store.repository.objects.path / "pack", hasty)
         packs = upkeep.pack_sizes()
         if len(packs) > 1:
             # All but the largest, of which git's own maintenance keeps out as well.
@@ -103,29 +95,11 @@ def maintain(store: Store, *, progress: Callable[[str], None] | None = None) -> 
     return Maintenance(before.loose, after.loose, before.packs, after.packs, before.bytes, after.bytes, removed)
 
 
-def _tighten(git: Callable[..., str], directory: Path, hasty: Sequence[str]) -> None:
-    """Packs what packs of imports hold once more, so that git finds what is alike in it, and drops those packs.
-
-    All that is in them is taken, whether a branch reaches it or not, and the index that names the new pack for each
-    object is there before the first of them goes.
-    """
-    # The compression is said, so that what comes of it is never taken for hasty again.
-    arguments = ("--stdin-packs", "--no-reuse-object", "--compression=6", "--delta-base-offset", "-q")
-    names = "".join(f"{name}\n" for name in hasty).encode()
-    made = git("pack-objects", *arguments, str(directory / "pack"), stdin=names).split()
-    if made:
-        git("multi-pack-index", "write", f"--preferred-pack=pack-{made[0]}.pack")
-        git("multi-pack-index", "expire")
-
-
-def _run(git: Git, tell: Callable[[str], None], command: str, *arguments: str, stdin: bytes = b"") -> str:
+def _run(git: Git, tell: Callable[[str], None], command: str, *arguments: str) -> None:
     tell(command)
-    done = git.run(*_GENTLY, command, *arguments, stdin=stdin)
-    if done.code == _UNKNOWN_OPTION:
-        return ""
+    done = git.run(*_GENTLY, command, *arguments)
     if done.code != 0:
         raise Unavailable(f"git {command} failed: {said(done.err) or f'it ended with {done.code}'}")
-    return done.out
 
 
 def _tell_nobody(_: str) -> None:

@@ -62,35 +62,15 @@ def test_small_packs_are_put_together(store: Store) -> None:
     assert list(verify(store)) == []
 
 
-def test_what_an_import_packed_in_haste_is_packed_once_more(store: Store, tmp_path: Path, git: Git) -> None:
-    # Files that are alike, which an import does not see.
-    files = tmp_path / "files"
-    files.mkdir()
-    for number in range(20):
-        (files / f"s{number}.jsonl").write_bytes(b"".join(talk(20, text=f"{number} " + "as it was said " * 40)))
-    take(store, files)
-    written = packs(store)
-    loose = git_object("blob", b"in the pack, and no branch reaches it" * 10)
-    writer = PackWriter(store.repository.objects)
-    writer.add(loose)
-    writer.store()
-    writer.close()
-    kept = everything(store)
-
-    done = maintain(store)
-
-    assert {*written}.isdisjoint(packs(store))
-    assert len(packs(store)) == 1
-    assert not (store.path / "objects" / "pack" / "multi-pack-index").exists()
-    assert done.bytes_after < done.bytes_before * 0.9
-    assert kept == everything(store)
-    assert store.repository.objects.read(loose.oid, "blob") == loose.content
-    assert list(verify(store)) == []
-    git("-C", store.path, "fsck", "--strict", "--no-dangling")
-    # And not again.
-    tight = packs(store)
+def test_one_pack_needs_no_index_of_several(store: Store, tmp_path: Path, git: Git) -> None:
+    (tmp_path / "a.jsonl").write_bytes(b"".join(talk(120)))
+    take(store, tmp_path / "a.jsonl")
+    git("-C", store.path, "multi-pack-index", "write")
+    index = store.path / "objects" / "pack" / "multi-pack-index"
+    assert index.exists()
     maintain(store)
-    assert tight == packs(store)
+    assert (len(packs(store)), index.exists()) == (1, False)
+    assert list(verify(store)) == []
 
 
 def test_the_pack_of_an_import_that_is_at_work_is_left_alone(store: Store) -> None:

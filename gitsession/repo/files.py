@@ -4,6 +4,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from gitsession.errors import Unavailable
@@ -101,6 +102,22 @@ def read_start(path: str) -> bytes:
 def private(path: str, flags: int) -> int:
     """Opens a file for `open`, made readable by its owner alone whatever the umask."""
     return os.open(path, flags, 0o600)
+
+
+def entries_below(directory: Path | str) -> Iterator[os.DirEntry[str]]:
+    """Yields all files and directories below a directory, each directory before what it holds; none if there is none.
+
+    Not by recursion: the name of a ref may have a thousand levels.
+    """
+    left = [os.fspath(directory)]
+    while left:
+        try:
+            with os.scandir(left.pop()) as found:
+                entries = list(found)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        left += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        yield from entries
 
 
 def require_repository(path: str) -> None:

@@ -152,18 +152,33 @@ def take_git_lock(path: str, *, wait: float, scratch: Path) -> int:
         StoreBusy: It stayed held for longer than `wait` seconds.
         OSError: It cannot be made; FileNotFoundError where its directory does not exist.
     """
+    seen, since = None, 0.0
     for pause in pauses(wait):
         try:
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o600)
         except FileExistsError:
-            age = _age(Path(path), scratch)
-            if age is not None and age > STALE_SECONDS and _remove_stale(Path(path), scratch):
-                warnings.warn(f"removed {path}, which a killed process left {age:.0f} s ago", stacklevel=2)
-                continue
+            now, age = _identity(path), _age(Path(path), scratch)
+            if now != seen:
+                seen, since = now, time.monotonic()
+            if age is not None:
+                # Its time lies ahead where it was taken under a wrong clock: then it is as old as it was watched.
+                age = max(age, time.monotonic() - since)
+                if age > STALE_SECONDS and _remove_stale(Path(path), scratch):
+                    warnings.warn(f"removed {path}, which a killed process left {age:.0f} s ago", stacklevel=2)
+                    continue
         if pause is None:
-            raise StoreBusy(path, _age(Path(path), scratch))
+            raise StoreBusy(path, age)
         time.sleep(pause)
     raise AssertionError  # pauses() ends with None
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Returns what tells a lock from the next one of its name; None where it is gone."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  # strings, as in its caller
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def _age(path: Path, scratch: Path) -> float | None:

@@ -21,7 +21,7 @@ _ID_LENGTH = 20
 def encode_whole(made: GitObject) -> bytes:
     """Returns the entry of an object in full."""
     content = made.content
-    packed = _stream(content) if made.kind == "tree" else deflate(content, 3)
+    packed = _stream(content) if made.kind == "tree" else deflate(content, 6)
     return _header(_KINDS[made.kind], len(content)) + packed
 
 
@@ -70,7 +70,7 @@ def _common_length(a: bytes, b: bytes) -> int:
 
 
 def _stream(content: bytes) -> bytes:
-    return deflate_stored(content) if len(content) < _STORED_BELOW else deflate(content, 1)
+    return deflate_stored(content) if len(content) < _STORED_BELOW else deflate(content, 6)
 
 
 @lru_cache(4096)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitsession.repo.disk import Disk
-from gitsession.repo.files import BINARY, NO_FOLLOW, make_directory, read_file
+from gitsession.repo.files import BINARY, NO_FOLLOW, entries_below, make_directory, read_file
 
 _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) [^\0\n]*> -?[0-9]+ [+-][0-9]{4}(?:\t[^\0\n]*)?")
 _PERSON = "gitsession <meta@gitsession.invalid>"
@@ -57,11 +57,11 @@ def read_log(path: Path, name: str) -> Log:
 
 def logged_names(path: Path, prefix: str) -> list[str]:
     """Returns the names of the refs below a prefix that have a log, sorted."""
-    logs = path / "logs"
+    logs = f"{path / 'logs'}{os.sep}"
     return sorted(
-        file.relative_to(logs).as_posix()
-        for file in (logs / prefix).rglob("*")
-        if file.is_file() and not file.name.endswith(".lock")
+        entry.path[len(logs) :].replace(os.sep, "/")
+        for entry in entries_below(logs + prefix)
+        if entry.is_file() and not entry.name.endswith(".lock")
     )
 
 

@@ -17,6 +17,7 @@ from gitsession.errors import Corrupt, SessionError
 from gitsession.layout import HEADS, is_ref_name
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import (
+    entries_below,
     make_directory,
     read_file,
     read_start,
@@ -295,11 +296,13 @@ class Refs:
         if name in packed.directories:
             raise RefBlocked(name, next(other for other in packed.values if other.startswith(f"{name}/")))
         if path.is_dir():
-            for directory, _, files in os.walk(path, topdown=False):
-                if files:
-                    below = Path(directory, files[0]).relative_to(self.path).as_posix()
-                    raise RefBlocked(name, below)
-                Path(directory).rmdir()  # git leaves empty directories behind, and removes them like this
+            directories = [path]
+            for entry in entries_below(path):
+                if not entry.is_dir(follow_symlinks=False):
+                    raise RefBlocked(name, Path(entry.path).relative_to(self.path).as_posix())
+                directories.append(Path(entry.path))
+            for empty in reversed(directories):
+                empty.rmdir()  # git leaves empty directories behind, and removes them like this
 
     def _read_packed(self) -> "_Packed":
         path = f"{self._root}packed-refs"
@@ -321,18 +324,9 @@ class Refs:
         return self._packed
 
     def _loose_names(self, prefix: str) -> Iterator[str]:
-        directory = self.path / prefix
-        try:
-            entries = list(os.scandir(directory))
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        for entry in entries:
-            if entry.name.endswith(".lock"):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield from self._loose_names(f"{prefix}{entry.name}/")
-            else:
-                yield prefix + entry.name
+        for entry in entries_below(f"{self._root}{prefix}"):
+            if not entry.name.endswith(".lock") and not entry.is_dir(follow_symlinks=False):
+                yield entry.path[len(self._root) :].replace(os.sep, "/")
 
 
 def problem_and_advice(fault: SessionError) -> tuple[str, str]:

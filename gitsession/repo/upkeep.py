@@ -20,9 +20,6 @@ _SAMPLE = "17"
 _MOST_LOOSE = 27
 _MOST_PACKS = 50
 
-# The header of a pack, and enough of its first entry.
-_PACK_HEAD = 32
-
 # As git's own grace: a process that writes for two weeks has not been seen yet.
 _OLD_SECONDS = 14 * 24 * 3600
 _TEMPORARY = re.compile(r"\.?tmp[-_].+|(?:clock|stale)\.\d+\.\d+|(?:config|HEAD)\.\w{8}")
@@ -127,31 +124,10 @@ class Upkeep:
         with contextlib.suppress(OSError):
             (self._path / "objects" / "pack" / "multi-pack-index").unlink()
 
-    def hasty_packs(self) -> list[str]:
-        """Returns the names of the packs that an import wrote: in haste, so that git can make them smaller.
-
-        The first object of such a pack tells it, by the header of its zlib stream: it was compressed by a fast level.
-        """
-        found = []
-        for entry in _listing(self._path / "objects" / "pack"):
-            with contextlib.suppress(OSError):
-                if entry.name.endswith(".pack") and not Path(entry.path).with_suffix(".keep").exists():
-                    with Path(entry.path).open("rb") as pack:
-                        head = pack.read(_PACK_HEAD)
-                    if _is_fast(head[12:]):
-                        found.append(entry.name)
-        return sorted(found)
-
     def _sample(self) -> tuple[int, int]:
         objects = self._path / "objects"
         packs = sum(entry.name.endswith(".pack") for entry in _listing(objects / "pack"))
         return len(_listing(objects / _SAMPLE)), packs
-
-
-def _is_fast(entry: bytes) -> bool:
-    """Tells whether the first entry of a pack was compressed by a fast level (RFC 1950, FLEVEL 0 or 1)."""
-    end = next((place for place, byte in enumerate(entry) if byte < 0x80), len(entry)) + 1
-    return len(entry) > end + 1 and entry[end + 1] >> 6 < 2
 
 
 def _listing(path: Path | str) -> list[os.DirEntry[str]]:

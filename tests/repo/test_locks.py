@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gitsession import Session, SessionCommit, Store, StoreBusy, Unavailable
+from gitsession.repo import locks as locks_module
 from gitsession.repo.locks import SessionLocks
 from tests.stores import HELLO, HI
 
@@ -72,6 +73,7 @@ def test_lock_files_do_not_pile_up(tmp_path: Path) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
+from gitsession.repo import locks as locks_module
 from gitsession.repo.locks import SessionLocks
 with SessionLocks(Path(sys.argv[1]), wait=1.0).hold("s"):
     print("held", flush=True)
@@ -139,3 +141,40 @@ def test_a_fresh_lock_that_stays_makes_the_store_busy_and_changes_nothing(store:
 def test_the_store_s_own_directory_may_be_deleted(store: Store) -> None:
     shutil.rmtree(store.path / "gitsession")
     assert store.bind("s").commit(FIRST).head == "first"
+
+
+def test_a_lock_of_a_time_to_come_is_as_old_as_it_was_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks_module, "STALE_SECONDS", 0.3)
+    lock = tmp_path / "s.lock"
+    lock.touch()
+    ahead = time.time() + 365 * 24 * 3600
+    os.utime(lock, (ahead, ahead))
+    began = time.monotonic()
+    with pytest.warns(UserWarning, match="which a killed process left 0 s ago"):
+        os.close(locks_module.take_git_lock(str(lock), wait=20, scratch=tmp_path))
+    assert time.monotonic() - began > 0.3
+
+
+def test_a_lock_that_is_taken_again_and_again_is_not_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks_module, "STALE_SECONDS", 1.0)
+    lock = tmp_path / "s.lock"
+    ended = threading.Event()
+
+    def work() -> None:
+        number = 0
+        while not ended.wait(0.02):
+            number += 1
+            (tmp_path / f"{number}").touch()
+            ahead = time.time() + 1000 + number
+            os.utime(tmp_path / f"{number}", (ahead, ahead))
+            (tmp_path / f"{number}").replace(lock)
+
+    lock.touch()
+    thread = threading.Thread(target=work)
+    thread.start()
+    with pytest.raises(StoreBusy) as busy:
+        locks_module.take_git_lock(str(lock), wait=2.5, scratch=tmp_path)
+    ended.set()
+    thread.join()
+    assert busy.value.age is not None
+    assert 0 <= busy.value.age < 1.0

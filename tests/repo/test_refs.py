@@ -2,18 +2,32 @@
 
 import errno
 import re
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gitsession import Corrupt, MessageEntry, SessionMeta, Store, StoreBusy, Unavailable, verify
+from gitsession import (
+    Corrupt,
+    MessageEntry,
+    SessionCommit,
+    SessionExists,
+    SessionMeta,
+    Store,
+    StoreBusy,
+    Unavailable,
+    verify,
+)
 from gitsession.repo.disk import Disk
 from gitsession.repo.reflog import read_log
 from gitsession.repo.refs import RefBlocked, RefMoved, Refs
 from gitsession.repo.repository import Repository
 from tests.conftest import Git
+from tests.stores import HI
 
 A, B, C = ("1" * 40, "2" * 40, "3" * 40)
 NAME = "refs/heads/s"
@@ -95,6 +109,29 @@ def test_locks_and_temporary_files_are_no_refs(refs: Refs) -> None:
     write(refs, "refs/heads/t.lock", b"")
     assert [name for name, _ in refs.below("refs/heads/")] == [NAME]
     assert list(refs.below("refs/remotes/")) == []
+
+
+@pytest.fixture
+def deep(store: Store, git: Git, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Returns the name of a branch of so many levels; all of it is gone at the end, since Python cannot remove it."""
+    store.bind("s").commit(SessionCommit("c", None, [HI]))
+    name = "/".join("a" * request.param)
+    git("-C", store.path, "branch", name, "s")
+    yield name
+    subprocess.run(["rm", "-rf", store.path], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such paths")
+@pytest.mark.parametrize("deep", [990, 1400], indirect=True)
+def test_a_branch_of_a_thousand_levels_hides_no_other(store: Store, git: Git, deep: str) -> None:
+    assert {info.id for info in store.sessions()} == {"s", f"refs/heads/{deep}"}
+    assert {finding.session for finding in verify(store)} <= {f"refs/heads/{deep}"}
+    with pytest.raises(SessionExists):
+        store.create(SessionMeta("a"))
+    git("-C", store.path, "pack-refs", "--all", "--no-prune")
+    git("-C", store.path, "branch", "-D", deep)
+    store.create(SessionMeta("a"))
+    assert sorted(info.id for info in store.sessions()) == ["a", "s"]
 
 
 # Compare and swap.
