@@ -10,8 +10,8 @@ HEADS = "refs/heads/"
 REMOTES = "refs/remotes/"
 HEADER_NAME = "session.json"
 MAX_NAME_BYTES = 200
-# Of a branch of any name; git itself has no limit but that of a path.
-MAX_BRANCH_CHARACTERS = 1000
+# Of a ref of any name; git itself has no limit but that of a path.
+MAX_REF_CHARACTERS = 1000
 MAX_DELTAS = 100_000_000
 _DERIVED_DIGITS = 16
 _DERIVED_ROOM = _DERIVED_DIGITS + 1
@@ -127,7 +127,7 @@ def is_ref_name(branch: str) -> bool:
         return True
     if (
         not branch
-        or len(branch) > MAX_BRANCH_CHARACTERS
+        or len(branch) > MAX_REF_CHARACTERS
         or re.search(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|\.$|[\ud800-\udfff]", branch)
     ):
         return False

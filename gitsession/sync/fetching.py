@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gitsession.errors import SessionError, SessionNotFound
-from gitsession.layout import MAX_BRANCH_CHARACTERS, REMOTES, session_id_of
+from gitsession.layout import MAX_REF_CHARACTERS, REMOTES, session_id_of
 from gitsession.sides import tracked_branches
 from gitsession.store import Store
 from gitsession.sync.git import Git, Progress, exactly, said
@@ -130,7 +130,7 @@ def tracked(store: Store, remote: str, selection: Selection, overlong: list[str]
         if not isinstance(oid, SessionError):
             if selection.takes(branch):
                 known[branch] = oid
-        elif overlong is not None and len(branch) > MAX_BRANCH_CHARACTERS:
+        elif overlong is not None and len(f"{REMOTES}{remote}/{branch}") > MAX_REF_CHARACTERS:
             overlong.append(branch)
     return known
 
@@ -140,7 +140,7 @@ def _given_up(git: Git, remote: str, overlong: Sequence[str]) -> list[SyncResult
     if overlong:
         done = git.run("update-ref", "--stdin", stdin=exactly([f"delete {REMOTES}{remote}/{one}" for one in overlong]))
         git.check_stored(done)
-    reason = f"its branch's name is longer than {MAX_BRANCH_CHARACTERS} characters; it was not taken"
+    reason = f"its ref would have more than {MAX_REF_CHARACTERS} characters here; it was not taken"
     return [SyncResult(f"{session_id_of(one)[:60]}…", "fetch", "refused", reason=reason) for one in overlong]
 
 
