@@ -81,7 +81,7 @@ def why_unsafe(found: Iterable[Setting], remote: str) -> str | None:
             _PROGRAM.fullmatch(key)
             or _HOOK.fullmatch(key)
             # A group of remotes comes before a remote of its name.
-            or key == f"remotes.{remote.lower()}"
+            or key.lower() == f"remotes.{remote.lower()}"
             or (rewritten and not _PLAIN_BASE.match(rewritten["base"]))
         ):
             return _refusal(key)

@@ -10,6 +10,7 @@ from gitsession import (
     InvalidRemote,
     Store,
     Unavailable,
+    add_remote,
     bind_remote,
     clone,
     fetch,
@@ -109,6 +110,13 @@ def test_a_setting_of_the_store_that_names_a_program_is_refused_by_its_name(
     assert f"'{section}.{middle}{dot}{last.lower()}'" in refused(fetch, ours)
     assert not mark.exists()
     assert [remote.name for remote in remotes(ours) if remote.name == "origin"] == ["origin"]
+
+
+def test_so_is_a_group_of_remotes_whose_name_has_a_dot(near: Origin, ours: Store, git: Git) -> None:
+    add_remote(ours, "A.b", near.url)
+    git("config", "--file", ours.path / "config", "remotes.A.b", "origin")
+    assert "'remotes.A.b'" in refused(lambda store: fetch(store, "A.b"), ours)
+    fetch(ours)
 
 
 @pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
