@@ -10,6 +10,8 @@ HEADS = "refs/heads/"
 REMOTES = "refs/remotes/"
 HEADER_NAME = "session.json"
 MAX_NAME_BYTES = 200
+# Of a ref of any name; git itself has no limit but that of a path.
+MAX_REF_CHARACTERS = 1000
 MAX_DELTAS = 100_000_000
 _DERIVED_DIGITS = 16
 _DERIVED_ROOM = _DERIVED_DIGITS + 1
@@ -123,7 +125,11 @@ def is_ref_name(branch: str) -> bool:
     """Tells whether git allows a branch name (the rules of git-check-ref-format)."""
     if _PLAIN_SESSION.fullmatch(branch.removeprefix(HEADS)):
         return True
-    if not branch or len(branch) > 1000 or re.search(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|\.$|[\ud800-\udfff]", branch):
+    if (
+        not branch
+        or len(branch) > MAX_REF_CHARACTERS
+        or re.search(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|\.$|[\ud800-\udfff]", branch)
+    ):
         return False
     parts = branch.split("/")
     return all(part and part[0] != "." and not part.endswith(".lock") for part in parts)

@@ -19,6 +19,7 @@ from functools import partial
 from gitsession.errors import StoreBusy, Unavailable
 from gitsession.store import Store
 from gitsession.sync.git import Git, said
+from gitsession.sync.settings import settings, why_hooked
 
 # So that a large store leaves memory and processors to those who work.
 _GENTLY = ("-c", "pack.threads=1", "-c", "pack.windowMemory=128m")
@@ -63,14 +64,18 @@ def maintain(store: Store, *, progress: Callable[[str], None] | None = None) -> 
     Raises:
         StoreBusy: Another maintenance is at work.
         GitNotFound: There is no git.
-        Unavailable: Git failed, and said why; what was done until then stays done.
+        Unavailable: Git failed, and said why; what was done until then stays done. Or the store's own settings would
+            have it run programs as hooks.
     """
     upkeep = store.repository.upkeep
     with upkeep.hold() as held:
         if not held:
             raise StoreBusy(str(upkeep.lock), None)
+        runner = Git(store.path, durable=store.repository.disk.durable)
+        if reason := why_hooked(settings(runner)):
+            raise Unavailable(f"cannot pack what is in {store.path}: {reason}")
         before = upkeep.size()
-        git = partial(_run, Git(store.path, durable=store.repository.disk.durable), progress or _tell_nobody)
+        git = partial(_run, runner, progress or _tell_nobody)
         removed = upkeep.remove_left_over()
         git("pack-refs", "--all", "--prune")
         git("repack", "-l", "-q")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gitsession.errors import SessionError, SessionNotFound
-from gitsession.layout import REMOTES, session_id_of
+from gitsession.layout import MAX_REF_CHARACTERS, REMOTES, session_id_of
 from gitsession.sides import tracked_branches
 from gitsession.store import Store
 from gitsession.sync.git import Git, Progress, exactly, said
@@ -95,7 +95,9 @@ def fetch_into(store: Store, git: Git, remote: str, selection: Selection, *, dry
     else:
         refspecs = selection.refspecs(remote, lambda: [*remote_branches(git, remote)])
         rejected = _transfer(git, remote, refspecs, before, missing) if refspecs else {}
-        after = tracked(store, remote, selection)
+        overlong: list[str] = []
+        after = tracked(store, remote, selection, overlong)
+        fetched.results += _given_up(git, remote, overlong)
     fetched.missing = selection.absent({*after, *rejected} - missing)
     for branch in sorted({*after, *rejected}):
         session, old, new = session_id_of(branch), before.get(branch), after.get(branch)
@@ -117,17 +119,29 @@ def missing_results(remote: str, selection: Selection, missing: Sequence[str]) -
     return [SyncResult(name, "fetch", "refused", reason=f"{remote} has no such session") for name in missing]
 
 
-def tracked(store: Store, remote: str, selection: Selection) -> dict[str, str]:
-    """Returns what is known of a remote's sessions: branches and commits."""
+def tracked(store: Store, remote: str, selection: Selection, overlong: list[str] | None = None) -> dict[str, str]:
+    """Returns what is known of a remote's sessions: branches and commits; adds names out of bounds to `overlong`."""
     branches = selection.branches()
     if branches is not None:
         found = [(branch, store.repository.refs.find(f"{REMOTES}{remote}/{branch}")) for branch in branches]
         return {branch: oid for branch, oid in found if oid is not None}
-    return {
-        branch: oid
-        for _, branch, oid in tracked_branches(store.reader, remote)
-        if not isinstance(oid, SessionError) and selection.takes(branch)
-    }
+    known: dict[str, str] = {}
+    for _, branch, oid in tracked_branches(store.reader, remote):
+        if not isinstance(oid, SessionError):
+            if selection.takes(branch):
+                known[branch] = oid
+        elif overlong is not None and len(f"{REMOTES}{remote}/{branch}") > MAX_REF_CHARACTERS:
+            overlong.append(branch)
+    return known
+
+
+def _given_up(git: Git, remote: str, overlong: Sequence[str]) -> list[SyncResult]:
+    """Takes away what a fetch brought under names out of bounds: a thousand directories, one within the other."""
+    if overlong:
+        done = git.run("update-ref", "--stdin", stdin=exactly([f"delete {REMOTES}{remote}/{one}" for one in overlong]))
+        git.check_stored(done)
+    reason = f"its ref would have more than {MAX_REF_CHARACTERS} characters here; it was not taken"
+    return [SyncResult(f"{session_id_of(one)[:60]}…", "fetch", "refused", reason=reason) for one in overlong]
 
 
 def _transfer(

@@ -151,6 +151,8 @@ class Git:
         environment["LC_ALL"] = "C"
         # One damaged branch would fail a fetch of all others. No command that runs here removes objects.
         environment["GIT_REF_PARANOIA"] = "0"
+        # An object that is missing is damage; it is not asked of a remote that the store names.
+        environment["GIT_NO_LAZY_FETCH"] = "1"
         try:
             child = subprocess.Popen(
                 [*command, *arguments],

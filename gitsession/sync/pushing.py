@@ -43,7 +43,8 @@ def push(
 ) -> list[SyncResult]:
     """Sends sessions to a remote, as far as they continue what it has.
 
-    Nothing is forced. The user's own pre-push hook runs, and may refuse it all.
+    Nothing is forced. The user's own pre-push hook (in their `core.hooksPath`) runs, and may refuse it all; one that
+    lies in the store is not run, and nothing is pushed while it is there.
 
     Args:
         store: The store.
@@ -64,7 +65,7 @@ def push(
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
-    require_remote(store, remote)
+    require_remote(store, remote, pushes=True)
     selection = Selection.of(sessions)
     if absent := absent_here(store, selection):
         raise SessionNotFound(absent[0])

@@ -141,7 +141,7 @@ def bind_remote(
         RemoteNotFound: The store has no such remote.
         InvalidRemote: It cannot be used.
     """
-    require_remote(store, remote)
+    require_remote(store, remote, pushes=True)
     server = _Server(store, session_id, remote, Git(store.path, store.repository.disk.durable, timeout=timeout))
     return RemoteSessionStore(session_id, remote, _RemoteReader(server), _RemoteWriter(server))
 

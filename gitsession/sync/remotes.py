@@ -1,6 +1,7 @@
 """The remotes of a store: named in git's own configuration, so that plain git knows them too."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from gitsession.layout import HEADS, REMOTES, is_remote_name
 from gitsession.sides import tracked_branches
 from gitsession.store import Store
 from gitsession.sync.git import Git, said
+from gitsession.sync.settings import Setting, settings, why_hooked, why_no_push, why_unsafe
 
 # The transports of git itself. Any other scheme would run a program of that name.
 _SCHEMES = ("https", "http", "ssh", "git", "file", "git+ssh", "ssh+git")
@@ -18,7 +20,7 @@ _HELPER = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
 _SCP = re.compile(r"(?P<host>[^/]+?):(?!:)")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PASSWORD = re.compile(r"(://[^/:@]*):[^/@]*@")
-_SETTING = re.compile(r"remote\.(?P<name>.*)\.(?P<key>url|pushurl|fetch)\n(?P<value>.*)", re.DOTALL)
+_KEY = re.compile(r"remote\.(?P<name>.*)\.(?P<key>url|pushurl|fetch)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,7 @@ def add_remote(store: Store, name: str, url: str) -> None:
     """
     if not is_remote_name(name):
         raise InvalidRemote(name, "a name has letters, digits and ._- alone, and begins with no dot and no dash")
-    settings = _settings(store)
-    if name in settings:
+    if name in _of_remotes(settings(Git(store.path))):
         raise RemoteExists(name)
     where = usable_url(url)
     # What is fetched goes below refs/remotes/ alone; a plain `git push` sends the sessions.
@@ -72,7 +73,7 @@ def remotes(store: Store) -> list[Remote]:
         known[remote] = known.get(remote, 0) + 1
     return [
         Remote(name, _PASSWORD.sub(r"\1:…@", (found.get("url") or ["?"])[0]), known.get(name, 0))
-        for name, found in sorted(_settings(store).items())
+        for name, found in sorted(_of_remotes(settings(Git(store.path))).items())
     ]
 
 
@@ -86,26 +87,40 @@ def remove_remote(store: Store, name: str, *, force: bool = False) -> None:
 
     Raises:
         RemoteNotFound: There is none.
+        InvalidRemote: The store's own settings would have git run a program.
         SyncRefused: It has something that no session here has.
     """
-    if name not in _settings(store):
+    git = Git(store.path)
+    configured = settings(git)
+    if name not in _of_remotes(configured):
         raise RemoteNotFound(name)
+    if reason := why_hooked(configured):
+        raise InvalidRemote(name, reason)
     own = {side.session: f"fork {side.id} to keep it" for side in store.other_sides() if side.remote == name}
     if own and not force:
         raise SyncRefused(name, {session: f"only the remote has all of it: {why}" for session, why in own.items()})
-    done = Git(store.path).run("remote", "remove", name)
+    done = git.run("remote", "remove", name)
     if done.code:
         raise Unavailable(f"cannot remove the remote {name}: {said(done.err)}")
 
 
-def require_remote(store: Store, name: str) -> str:
+def require_remote(store: Store, name: str, *, pushes: bool = False) -> str:
     """Returns the URL of a remote, when it can be used: a safe URL, and no setting that overwrites sessions.
+
+    Nor one of the store's own that has git run a program, since the store may have come from elsewhere.
+
+    Args:
+        store: The store.
+        name: The remote.
+        pushes: Whether it is to be pushed to, which runs hooks.
 
     Raises:
         RemoteNotFound: There is no remote of this name.
         InvalidRemote: It cannot be used.
     """
-    found = _settings(store).get(name)
+    git = Git(store.path)
+    configured = settings(git)
+    found = _of_remotes(configured).get(name)
     if found is None or not found.get("url"):
         raise RemoteNotFound(name)
     if not is_remote_name(name):
@@ -116,6 +131,8 @@ def require_remote(store: Store, name: str) -> str:
         target, star, _ = refspec.partition(":")[2].partition("*")
         if refspec.startswith("+") and (target.startswith(HEADS) or (star and HEADS.startswith(target))):
             raise InvalidRemote(name, f"fetching with {refspec} would overwrite sessions; set remote.{name}.fetch anew")
+    if reason := why_unsafe(configured, name) or (why_no_push(configured, git) if pushes else None):
+        raise InvalidRemote(name, reason)
     return found["url"][0]
 
 
@@ -142,14 +159,13 @@ def usable_url(url: str) -> str:
     return url
 
 
-def _settings(store: Store) -> dict[str, dict[str, list[str]]]:
+def _of_remotes(found: Iterable[Setting]) -> dict[str, dict[str, list[str]]]:
     """Returns what git's configuration says of each remote: its URLs and refspecs, by name."""
-    done = Git(store.path).run("config", "--null", "--get-regexp", r"^remote\..*\.(url|pushurl|fetch)$")
-    found: dict[str, dict[str, list[str]]] = {}
-    for item in done.out.split("\0"):
-        if match := _SETTING.fullmatch(item):
-            found.setdefault(match["name"], {}).setdefault(match["key"], []).append(match["value"])
-    return found
+    named: dict[str, dict[str, list[str]]] = {}
+    for _, key, value in found:
+        if match := _KEY.fullmatch(key):
+            named.setdefault(match["name"], {}).setdefault(match["key"], []).append(value)
+    return named
 
 
 def _configure(store: Store, *arguments: str) -> None:

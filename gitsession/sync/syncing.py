@@ -48,7 +48,7 @@ def sync(
         RemoteNotFound: The store has no such remote.
     """
     git = Git(store.path, store.repository.disk.durable, progress, timeout)
-    require_remote(store, remote)
+    require_remote(store, remote, pushes=True)
     selection = Selection.of(sessions)
     results: dict[tuple[str, str], SyncResult] = {}
     for _ in range(_ATTEMPTS):

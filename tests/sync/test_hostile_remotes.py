@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import RemoteUnavailable, Store, SyncRefused, clone, import_bundle, pull, push, verify
+from gitsession import RemoteUnavailable, Store, SyncRefused, clone, fetch, import_bundle, pull, push, sync, verify
 from tests.conftest import Git
 
 from .conftest import Clones, Origin, said, say
@@ -252,6 +252,37 @@ def test_a_branch_called_head_is_left_out(near: Origin, tmp_path: Path) -> None:
     with lying_daemon(near.path, {"a": "HEAD"}) as url:
         made = clone(url, tmp_path / "c.git", durable=False)
     assert [meta.id for meta in made.list()] == ["z"]
+
+
+@pytest.mark.parametrize("levels", [500, 1400])
+@pytest.mark.parametrize("get", [fetch, pull, clone, sync])
+def test_a_branch_of_a_thousand_levels_holds_up_no_other(
+    near: Origin, clones: Clones, tmp_path: Path, git: Git, levels: int, get: Callable[..., object]
+) -> None:
+    say(near.store, "fine", "one")
+    name = "/".join("a" * levels)
+    tip = near.store.info("fine").oid
+    (near.path / "packed-refs").write_text(f"# pack-refs with: peeled fully-peeled sorted \n{tip} refs/heads/{name}\n")
+    with pytest.raises(SyncRefused) as told:
+        get(near.url, tmp_path / "c.git", durable=False) if get is clone else get(clones(near))
+    assert [len(session) < 100 for session in told.value.refused] == [True]
+    made = Store.open(next(tmp_path.glob("c*.git")), durable=False)
+    assert said(made, "fine@origin") == ["one"]
+    if get is not fetch:
+        assert said(made, "fine") == ["one"]
+    assert "a/a/a" not in git("-C", made.path, "for-each-ref")
+    assert [path for path in made.path.rglob("a") if path.is_dir()] == []
+    assert [*verify(made)] == []
+
+
+def test_a_clone_of_nothing_but_a_branch_of_a_thousand_levels_leaves_nothing(near: Origin, tmp_path: Path) -> None:
+    say(near.store, "fine", "one")
+    ref, name = near.path / "refs" / "heads" / "fine", "/".join("a" * 1400)
+    (near.path / "packed-refs").write_text(f"{ref.read_text().strip()} refs/heads/{name}\n")
+    ref.unlink()
+    with pytest.raises(SyncRefused):
+        clone(near.url, tmp_path / "c.git", durable=False)
+    assert not (tmp_path / "c.git").exists()
 
 
 def test_what_a_server_says_cannot_steer_the_terminal(near: Origin, clones: Clones) -> None:

@@ -84,10 +84,14 @@ def test_a_push_that_is_refused_in_part_names_the_sessions_and_sends_the_rest(ne
     ]
 
 
-def test_the_users_pre_push_hook_may_refuse(near: Origin, clones: Clones) -> None:
+def test_the_users_pre_push_hook_may_refuse(
+    near: Origin, clones: Clones, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ours = clones(near)
     say(ours, "s", "one")
-    hook = ours.path / "hooks" / "pre-push"
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    git("config", "--global", "core.hooksPath", tmp_path / "hooks")
+    hook = tmp_path / "hooks" / "pre-push"
     hook.parent.mkdir()
     hook.write_text("#!/bin/sh\necho 'found a secret' >&2\nexit 1\n")
     hook.chmod(0o755)
