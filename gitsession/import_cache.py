@@ -113,19 +113,18 @@ class ImportCache:
         if entry is None or [entry.get(key) for key in _KEY] != [look.state, *_terms(asked)]:
             return None
         try:
-            result = ImportResult(
-                path,
-                entry["format"],
-                entry["session"],
-                0,
-                branch_created=False,
-                problems=tuple(Problem(int(line), str(reason)) for line, reason in entry["problems"]),
-                unfinished=entry["unfinished"],
-                redacted=entry["redacted"],
-            )
-            return Known(result, dict(entry["refs"]))
-        except (KeyError, TypeError, ValueError):
+            name, session, refs = entry["format"], entry["session"], dict(entry["refs"])
+            flags = {key: entry[key] for key in ("unfinished", "redacted")}
+            problems = tuple(Problem(int(line), str(reason)) for line, reason in entry["problems"])
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
+        texts = (name, session, *(oid for oid in refs.values() if oid is not None))
+        if not all(isinstance(text, str) for text in texts) or not all(
+            flag in (False, True) for flag in flags.values()
+        ):
+            return None
+        result = ImportResult(path, name, session, 0, branch_created=False, problems=problems, **flags)
+        return Known(result, refs)
 
     def add(self, look: Look, asked: Asked, result: ImportResult, refs: Mapping[str, str | None]) -> None:
         """Remembers a file that was imported to its end and looked the same before and after."""

@@ -246,3 +246,22 @@ def test_what_is_no_plain_file_of_the_store_is_no_cache(
     assert not was_read(store, transcript)
     outside = store.path.parent / "outside"
     assert not outside.exists() or outside.read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"session": 5},
+        {"format": {}},
+        {"unfinished": "no"},
+        {"redacted": []},
+        {"refs": 7},
+        {"refs": {"refs/heads/rewind": [1]}},
+        {"problems": [[float("inf"), "x"]]},
+        {"problems": [1]},
+    ],
+)
+def test_an_entry_of_the_wrong_kind_is_none(wrong: dict[str, Any], store: Store, transcript: Path) -> None:
+    take(store, transcript)
+    plant(store, **wrong)
+    assert was_read(store, transcript)

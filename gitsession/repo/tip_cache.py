@@ -44,8 +44,8 @@ class TipCache:
         }
 
     def keep(self, tips: Mapping[str, bytes], known: Mapping[str, bytes]) -> None:
-        """Keeps what is known of the present tips; `known` is what was read before, of which they are a part."""
-        lines = [_line(oid, tips[oid]) for oid in tips.keys() - known.keys()]
+        """Keeps what is known of the present tips, where `known`, which was read before, does not say the same."""
+        lines = [_line(oid, derived) for oid, derived in tips.items() if known.get(oid) != derived]
         # Where nothing is known there is no file, or one that cannot be read, such as a pipe.
         anew = not known or len(known) - (len(tips) - len(lines)) > len(tips) + _SLACK
         if not lines and not anew:
