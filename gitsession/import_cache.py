@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from gitsession.jsonl import FORMAT, TEXT
+from gitsession.repo.files import MOST_GROWN_BYTES, append_file, private, read_file
 from gitsession.results import ImportResult, Problem
 
 # As git's "racily clean" rule, for the coarsest clock of a file system in use (FAT: two seconds).
@@ -112,19 +113,18 @@ class ImportCache:
         if entry is None or [entry.get(key) for key in _KEY] != [look.state, *_terms(asked)]:
             return None
         try:
-            result = ImportResult(
-                path,
-                entry["format"],
-                entry["session"],
-                0,
-                branch_created=False,
-                problems=tuple(Problem(int(line), str(reason)) for line, reason in entry["problems"]),
-                unfinished=entry["unfinished"],
-                redacted=entry["redacted"],
-            )
-            return Known(result, dict(entry["refs"]))
-        except (KeyError, TypeError, ValueError):
+            name, session, refs = entry["format"], entry["session"], dict(entry["refs"])
+            flags = {key: entry[key] for key in ("unfinished", "redacted")}
+            problems = tuple(Problem(int(line), str(reason)) for line, reason in entry["problems"])
+        except (KeyError, TypeError, ValueError, OverflowError):
             return None
+        texts = (name, session, *(oid for oid in refs.values() if oid is not None))
+        if not all(isinstance(text, str) for text in texts) or not all(
+            flag in (False, True) for flag in flags.values()
+        ):
+            return None
+        result = ImportResult(path, name, session, 0, branch_created=False, problems=problems, **flags)
+        return Known(result, refs)
 
     def add(self, look: Look, asked: Asked, result: ImportResult, refs: Mapping[str, str | None]) -> None:
         """Remembers a file that was imported to its end and looked the same before and after."""
@@ -143,11 +143,7 @@ class ImportCache:
         # It begins with a newline, in case that the last writer was cut off in its line.
         text = "\n" + "".join(json.dumps(entry) + "\n" for entry in self._new)
         with suppress(OSError):
-            file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                os.write(file, text.encode())
-            finally:
-                os.close(file)
+            append_file(self._path, text.encode())
         if self._entries is not None:
             self._entries |= {entry["path"]: entry for entry in self._new}
             self._lines += len(self._new)
@@ -157,8 +153,11 @@ class ImportCache:
 
     def _read(self) -> dict[str, dict[str, Any]]:
         try:
-            lines = self._path.read_bytes().split(b"\n")
+            lines = read_file(self._path, most=MOST_GROWN_BYTES, follow=False).split(b"\n")
+        except FileNotFoundError:
+            return {}
         except OSError:
+            self._lines = _MOST_LINES  # so that it is replaced by one that can be read
             return {}
         found: dict[str, dict[str, Any]] = {}
         for line in lines:
@@ -171,10 +170,10 @@ class ImportCache:
 
     def _rewrite(self, entries: dict[str, dict[str, Any]]) -> None:
         """Leaves the last line of each path; what another import appends meanwhile is forgotten, and found anew."""
-        temporary = self._path.with_name(f"imports.{os.getpid()}.tmp")
+        temporary = self._path.with_name(f"imports.{os.urandom(8).hex()}.tmp")
         with suppress(OSError):
-            temporary.touch(0o600)
-            temporary.write_text("".join(json.dumps(entry) + "\n" for entry in entries.values()), "utf-8")
+            with open(temporary, "xb", opener=private) as file:  # pathlib takes no opener
+                file.writelines(json.dumps(entry).encode() + b"\n" for entry in entries.values())
             temporary.replace(self._path)
             self._lines = len(entries)
 

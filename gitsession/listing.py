@@ -1,11 +1,14 @@
 """The list of all sessions: what is known of each by the commit that its branch is at is kept, and need not be read."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from gitsession.errors import SessionError
+from gitsession import json_text
+from gitsession.errors import Corrupt, SessionError
+from gitsession.jsonl import meta_of
 from gitsession.layout import HEADS, branch_of
 from gitsession.model import SessionMeta
 from gitsession.reading import Glance, Reader, named, rfc3339
@@ -14,6 +17,8 @@ from gitsession.repo.tip_cache import TipCache
 
 # The fields of a header, but for those that this version does not know.
 _FIELDS = [field.name for field in fields(SessionMeta) if field.name != "extra"]
+
+_TIME = re.compile(r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}(?::[0-9]{2}){2}Z")
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -121,11 +126,14 @@ def _packed(info: SessionInfo, header: SessionMeta) -> bytes | None:
 
 
 def _unpacked(session_id: str, oid: str, line: bytes) -> SessionInfo | None:
-    """Returns a session as it was kept; None for what another version kept."""
+    """Returns a session as it was kept; None for what another version kept, or somebody who wanted to do harm."""
     try:
-        deltas, head, updated_at, *known, extra = json.loads(line)
-        header = SessionMeta(**dict(zip(_FIELDS, known, strict=True)), extra=extra)
-    except (ValueError, TypeError):
+        deltas, head, updated_at, *known, extra = json_text.decode(line)
+        header = meta_of({**extra, **dict(zip(_FIELDS, known, strict=True))})
+        is_sound = type(deltas) is int and deltas >= 0 and isinstance(head, str | None) and _TIME.fullmatch(updated_at)
+    except (ValueError, TypeError, Corrupt):
+        return None
+    if not is_sound:
         return None
     return _info(session_id, oid, header, deltas, head, updated_at)
 

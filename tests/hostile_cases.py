@@ -163,6 +163,29 @@ def pipe(name: str) -> Callable[[Path], None]:
     return build
 
 
+def sparse(name: str) -> Callable[[Path], None]:
+    """Returns a builder of a file that ends in 1.5 GB which take no place on the disk."""
+
+    def build(store: Path) -> None:
+        (store / name).parent.mkdir(parents=True, exist_ok=True)
+        with (store / name).open("ab") as file:
+            file.truncate(1_500_000_000)
+
+    return build
+
+
+def sparse_object(store: Path) -> None:
+    oid = put(store, "blob", ENTRY)
+    branch(store, commit(store, session(store, deltas=[delta(0, oid)])))
+    sparse(loose_path(store, oid).relative_to(store).as_posix())(store)
+
+
+def sparse_index(store: Path) -> None:
+    pack(store, [(object_id("blob", b"other"), 3, 5, zlib.compress(b"other"))])
+    (index,) = store.glob("objects/pack/*.idx")
+    sparse(index.relative_to(store).as_posix())(store)
+
+
 def endless_object(store: Path) -> None:
     oid = "ab" * 20
     loose_path(store, oid).symlink_to("/dev/zero")
@@ -289,6 +312,21 @@ CASES: dict[str, tuple[Callable[[Path], None], str]] = {
     "a link for a directory of branches": (link("refs/heads/evil"), "found"),
     "a link for the logs": (link("logs"), "refused"),
     "a link for the locks": (link("gitsession/locks"), "refused"),
+    "a link for the store's own directory": (link("gitsession"), "refused"),
+    "a link for the caches": (link("gitsession/cache"), "refused"),
+    "a link for a directory of caches": (link("gitsession/cache/milestones"), "refused"),
+    "a link for the list that is kept": (linked_file("gitsession/cache/sessions", "{outside}/file"), "harmless"),
+    "a link to a device for the list that is kept": (linked_file("gitsession/cache/sessions", "/dev/zero"), "harmless"),
+    "a pipe for the list that is kept": (pipe("gitsession/cache/sessions"), "harmless"),
+    "1.5 GB of nothing in HEAD": (sparse("HEAD"), "refused"),
+    "1.5 GB of nothing in the configuration": (sparse("config"), "refused"),
+    "1.5 GB of nothing in the packed refs": (sparse("packed-refs"), "refused"),
+    "1.5 GB of nothing in the mark of a shallow clone": (sparse("shallow"), "refused"),
+    "1.5 GB of nothing in a ref": (sparse("refs/heads/evil"), "found"),
+    "1.5 GB of nothing in a log": (sparse("logs/refs/heads/good"), "found"),
+    "1.5 GB of nothing in the list that is kept": (sparse("gitsession/cache/sessions"), "harmless"),
+    "1.5 GB of nothing in an object": (sparse_object, "found"),
+    "1.5 GB of nothing in a pack's index": (sparse_index, "found"),
     "a pipe for a ref": (pipe("refs/heads/evil"), "found"),
     "a pipe for HEAD": (pipe("HEAD"), "refused"),
     "a pipe for the configuration": (pipe("config"), "refused"),

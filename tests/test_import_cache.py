@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -208,3 +209,59 @@ def test_the_cache_does_not_grow_for_ever(store: Store, transcript: Path, monkey
         take(store, transcript)
     assert len(entries(store)) <= 10
     assert entries(store)[-1]["session"] == "rewind"
+
+
+def replaced_by_a_link(path: Path) -> None:
+    outside = path.parent.parent.parent / "outside"
+    path.rename(outside)
+    path.symlink_to(outside)
+
+
+def replaced_by_a_device(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("/dev/zero")
+
+
+def replaced_by_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def replaced_by_nothing(path: Path) -> None:
+    with path.open("ab") as file:
+        file.truncate(1_500_000_000)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+@pytest.mark.parametrize("spoil", [replaced_by_a_link, replaced_by_a_device, replaced_by_a_pipe, replaced_by_nothing])
+def test_what_is_no_plain_file_of_the_store_is_no_cache(
+    spoil: Callable[[Path], None], store: Store, transcript: Path
+) -> None:
+    take(store, transcript)
+    plant(store)
+    kept = cache_of(store).read_bytes()
+    spoil(cache_of(store))
+    assert was_read(store, transcript)
+    plant(store)
+    assert not was_read(store, transcript)
+    outside = store.path.parent / "outside"
+    assert not outside.exists() or outside.read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"session": 5},
+        {"format": {}},
+        {"unfinished": "no"},
+        {"redacted": []},
+        {"refs": 7},
+        {"refs": {"refs/heads/rewind": [1]}},
+        {"problems": [[float("inf"), "x"]]},
+        {"problems": [1]},
+    ],
+)
+def test_an_entry_of_the_wrong_kind_is_none(wrong: dict[str, Any], store: Store, transcript: Path) -> None:
+    take(store, transcript)
+    plant(store, **wrong)
+    assert was_read(store, transcript)

@@ -1,7 +1,9 @@
 """The list of sessions: what is kept between lists makes them quick, and never wrong."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -77,6 +79,47 @@ def test_a_damaged_file_changes_nothing(filled: Store, damage: Callable[[bytes],
     cache(filled).write_bytes(damage(cache(filled).read_bytes()))
     assert before == listed(filled)
     assert before == listed(filled)
+
+
+WRONG = {
+    "nesting": lambda kept: b"[" * 200_000,
+    "a long integer": lambda kept: b"[" + b"9" * 5000,
+    "no list": lambda kept: b"{}",
+    "too few": lambda kept: json.dumps(kept[:-1]).encode(),
+    **{
+        f"{wrong!r} for field {place}": lambda kept, place=place, wrong=wrong: json.dumps(
+            [*kept[:place], wrong, *kept[place + 1 :]]
+        ).encode()
+        for place, wrongs in enumerate(
+            [
+                ["1", None, True, -1],
+                [{}, 5],
+                [None, 5, "now"],
+                [7, None],
+                ["1"],
+                [[]],
+                [{}],
+                [1],
+                [{}],
+                [0],
+                [[], "x", None],
+            ]
+        )
+        for wrong in wrongs
+    },
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_line_of_the_wrong_kind_is_none(wrong: str, store: Store) -> None:
+    store.create(SessionMeta("a", title="A"))
+    before = listed(store)
+    sound = cache(store).read_bytes()
+    oid, kept = sound[9:49], json.loads(sound[50:])
+    text = oid + b" " + WRONG[wrong](kept)
+    cache(store).write_bytes(b"%08x %b\n" % (crc32(text), text))
+    assert before == listed(store)
+    assert cache(store).read_bytes().endswith(sound)
 
 
 def test_a_directory_in_its_place_is_borne_with(filled: Store) -> None:

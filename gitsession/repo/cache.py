@@ -29,7 +29,7 @@ class Cache:
     def find(self, oid: str) -> bytes | None:
         """Returns what was derived from an object; None if there is nothing, or nothing sound."""
         try:
-            content = read_file(f"{self._root}{oid}")
+            content = read_file(f"{self._root}{oid}", follow=False)
         except (OSError, Unavailable):
             return None
         derived = content[_DIGEST_BYTES:]

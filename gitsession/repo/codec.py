@@ -170,6 +170,8 @@ def check_loose(pieces: Iterable[bytes], oid: str) -> None:
                     break
                 digest.update(unpacked)
                 unpacked = stream.decompress(stream.unconsumed_tail, _STEP)
+            if stream.unused_data:
+                break  # which would grow with all that follows
     except zlib.error as error:
         raise Corrupt(f"the object {oid} is damaged: {error}", oid=oid) from error
     if left != 0 or not stream.eof or stream.unused_data or digest.hexdigest() != oid:

@@ -15,6 +15,12 @@ BINARY = getattr(os, "O_BINARY", 0)
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
+# What a file may have where nothing else is said: HEAD, the configuration, the mark of a shallow clone.
+MOST_BYTES = 16 << 20
+
+# What a file may have that grows with the number of sessions or of commits: packed refs, logs, caches.
+MOST_GROWN_BYTES = 1 << 30
+
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and try again",
     errno.EDQUOT: "the disk quota is used up; free some space and try again",
@@ -61,21 +67,37 @@ def write_all(file: int, content: bytes) -> None:
         written += os.write(file, content[written:])
 
 
-def read_file(path: Path | str, limit: int | None = None) -> bytes:
-    """Returns the content of a plain file, at most `limit` bytes of it.
+def open_plain(path: Path | str, most: int | None = MOST_BYTES, *, follow: bool = True) -> tuple[int, int]:
+    """Opens a plain file to read it, and returns it with its size.
+
+    Args:
+        path: Where it is.
+        most: How many bytes it may have; None where it is not read to its end.
+        follow: Whether it may be a link, as git's own files may.
 
     Raises:
-        OSError: As the system says; also for what is no plain file, such as a device that never ends.
+        OSError: As the system says; also for what is no plain file, such as a device that never ends, for a file that
+            is larger, and for a large one with holes: a few bytes on the disk would fill the memory.
     """
     # Without O_NONBLOCK, opening a pipe that somebody left in place of a file would wait for ever.
-    file = os.open(path, os.O_RDONLY | NONBLOCK | BINARY)
+    file = os.open(path, os.O_RDONLY | NONBLOCK | BINARY | (0 if follow else NO_FOLLOW))
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
-            code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
-            raise OSError(code, "it is no plain file", str(path))
+        return file, _checked_size(file, path, most)
+    except OSError:
+        os.close(file)
+        raise
+
+
+def read_file(path: Path | str, limit: int | None = None, *, most: int = MOST_BYTES, follow: bool = True) -> bytes:
+    """Returns the content of a plain file, at most `limit` bytes of it; the rest as in `open_plain`.
+
+    Raises:
+        OSError: As `open_plain`.
+    """
+    file, size = open_plain(path, most if limit is None else None, follow=follow)
+    try:
         # One byte more than there seems to be tells the end, and a file that grows meanwhile is read on.
-        left = found.st_size + 1 if limit is None else limit
+        left = size + 1 if limit is None else limit
         content = os.read(file, left)
         while len(content) < left and (more := os.read(file, left - len(content))):
             content += more
@@ -84,6 +106,50 @@ def read_file(path: Path | str, limit: int | None = None) -> bytes:
     finally:
         os.close(file)
     return content
+
+
+def append_file(path: Path | str, content: bytes) -> None:
+    """Adds to the end of a plain file in one write, which is whole unless the process or the disk ends in it.
+
+    The file is made, for its owner alone, if it is not there.
+
+    Raises:
+        OSError: As the system says; also for a link, a pipe or a device, which would lead out of the store.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NONBLOCK | NO_FOLLOW | BINARY
+    file = os.open(path, flags, 0o600)
+    try:
+        _checked_size(file, path, None)
+        os.write(file, content)
+    finally:
+        os.close(file)
+
+
+def _checked_size(file: int, path: Path | str, most: int | None) -> int:
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode):
+        code = errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL
+        raise OSError(code, "it is no plain file", str(path))
+    if most is not None and found.st_size > most:
+        raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes, and at most {most:,} are read", str(path))
+    if most is not None and found.st_size > MOST_BYTES and _has_holes(file, found.st_size):
+        raise OSError(errno.EFBIG, f"it has {found.st_size:,} bytes, some of which were never written", str(path))
+    return found.st_size
+
+
+def _has_holes(file: int, size: int) -> bool:
+    """Tells whether parts of a file were never written; False where the system cannot tell.
+
+    How many blocks a file takes would say less: some file systems compress, or allocate later.
+    """
+    if not hasattr(os, "SEEK_HOLE"):
+        return False
+    try:
+        hole = os.lseek(file, 0, os.SEEK_HOLE)
+        os.lseek(file, 0, os.SEEK_SET)
+    except OSError:
+        return False
+    return hole < size
 
 
 def read_start(path: str) -> bytes:

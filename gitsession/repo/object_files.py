@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 import struct
+import sys
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from gitsession.errors import Corrupt, SessionError
 from gitsession.repo.codec import check_loose
-from gitsession.repo.files import read_file
+from gitsession.repo.files import MOST_GROWN_BYTES, open_plain, read_file
 from gitsession.repo.objects import Objects
 
 _STEP = 256 * 1024
@@ -126,13 +127,12 @@ def _loose_fault(objects: Objects, oid: str, path: Path) -> Fault | None:
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
-    if path.stat().st_size <= _STEP:
-        if content := read_file(path):
-            yield content
-        return
-    with path.open("rb", buffering=0) as file:
-        while piece := file.read(_STEP):
+    file, _ = open_plain(path, MOST_GROWN_BYTES)
+    try:
+        while piece := os.read(file, _STEP):
             yield piece
+    finally:
+        os.close(file)
 
 
 def _pair_faults(pack: Path, index: Path, *, fast: bool) -> Iterator[Fault]:
@@ -168,11 +168,11 @@ def _sum_is_right(path: Path) -> bool:
     """Tells whether a file ends with the checksum of what comes before it, as git's derived files do."""
     digest = hashlib.sha1(usedforsecurity=False)
     try:
-        with path.open("rb") as file:
-            left = file.seek(0, os.SEEK_END) - 20
+        opened, size = open_plain(path, sys.maxsize)
+        with os.fdopen(opened, "rb") as file:
+            left = size - 20
             if left < 0:
                 return False
-            file.seek(0)
             while left > 0 and (piece := file.read(min(left, _STEP))):
                 digest.update(piece)
                 left -= len(piece)
@@ -184,7 +184,7 @@ def _sum_is_right(path: Path) -> bool:
 def _packed_faults(objects: Objects, index: Path, advance: Callable[[int], None]) -> Iterator[Fault]:
     """Hashes the objects of one pack that were not yet, in the order in which they lie there."""
     try:
-        content = read_file(index)
+        content = read_file(index, most=MOST_GROWN_BYTES)
     except OSError:
         return  # told by `pack_faults`, as is what makes an index unreadable
     count = int.from_bytes(content[1028:1032], "big")

@@ -5,6 +5,7 @@ that was cut short, follows a damaged index out of its bounds, and unpacks whate
 objects are written here because that names the system's own error, and costs half.
 """
 
+import errno
 import os
 import threading
 from collections.abc import Sequence
@@ -222,10 +223,14 @@ class Objects:
 
     def _find_loose(self, oid: str, limit: int) -> tuple[str, bytes] | None:
         try:
-            return decode_loose(read_file(self._path_of(oid)), oid, limit)
+            # What zlib cannot make smaller, it makes a little larger.
+            packed = read_file(self._path_of(oid), most=limit + limit // 1000 + MAX_SMALL_BYTES)
+            return decode_loose(packed, oid, limit)
         except FileNotFoundError:
             return None
         except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise Corrupt(f"the object {oid} cannot be read: {error.strerror}", oid=oid) from error
             raise unavailable(error, f"read the object {oid}") from error
 
     def _find_packed(self, oid: str, limit: int) -> tuple[str, bytes] | None:

@@ -1,5 +1,6 @@
 """The reflogs: which commits a ref was at. A line is written before its ref moves, by whoever holds the ref's lock."""
 
+import errno
 import os
 import re
 import time
@@ -8,10 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitsession.repo.disk import Disk
-from gitsession.repo.files import BINARY, NO_FOLLOW, entries_below, make_directory, read_file
+from gitsession.repo.files import BINARY, MOST_GROWN_BYTES, NO_FOLLOW, entries_below, make_directory, read_file
 
 _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) [^\0\n]*> -?[0-9]+ [+-][0-9]{4}(?:\t[^\0\n]*)?")
 _PERSON = "gitsession <meta@gitsession.invalid>"
+
+# What is read at a time where the end of the last whole line is looked for.
+_STEP = 1 << 20
 
 # What stands in a line where there was no commit before, or is none any more.
 NO_COMMIT = "0" * 40
@@ -40,9 +44,11 @@ class Log(NamedTuple):
 
 def read_log(path: Path, name: str) -> Log:
     """Reads a ref's log."""
-    content = b""
-    with suppress(OSError):
-        content = read_file(path / "logs" / name)
+    try:
+        content = read_file(path / "logs" / name, most=MOST_GROWN_BYTES)
+    except OSError as error:
+        # One that is too large is there, and its first line has no end that can be looked for.
+        return Log((), (1,) if error.errno == errno.EFBIG else (), unfinished=False)
     moves, damaged = [], []
     *lines, rest = content.split(b"\n")
     for number, line in enumerate(lines, 1):
@@ -116,14 +122,22 @@ def take_back_line(path: str, line: bytes) -> None:
 
 def _remove_half_line(file: int) -> None:
     """Removes what a power cut has left of the last line: its ref did not move, and the next line is none of its."""
-    try:
-        os.lseek(file, -1, os.SEEK_END)
-    except OSError:
-        return  # the log is empty
-    if os.read(file, 1) != b"\n":
-        os.lseek(file, 0, os.SEEK_SET)
-        content = b"".join(iter(lambda: os.read(file, 1 << 20), b""))
-        os.ftruncate(file, content.rfind(b"\n") + 1)
+    end = os.lseek(file, 0, os.SEEK_END)
+    if end == 0 or _read_at(file, end - 1, 1) == b"\n":
+        return
+    while end:
+        start = max(end - _STEP, 0)
+        place = _read_at(file, start, end - start).rfind(b"\n")
+        end = start
+        if place >= 0:
+            end += place + 1
+            break
+    os.ftruncate(file, end)
+
+
+def _read_at(file: int, place: int, length: int) -> bytes:
+    os.lseek(file, place, os.SEEK_SET)
+    return os.read(file, length)
 
 
 def _take_back(file: int, path: str, written: int) -> None:

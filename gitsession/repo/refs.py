@@ -17,6 +17,7 @@ from gitsession.errors import Corrupt, SessionError
 from gitsession.layout import HEADS, is_ref_name
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import (
+    MOST_GROWN_BYTES,
     entries_below,
     make_directory,
     read_file,
@@ -311,7 +312,7 @@ class Refs:
             key = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
             if (packed := self._packed).key == key:
                 return packed
-            content = read_file(path)
+            content = read_file(path, most=MOST_GROWN_BYTES)
         except FileNotFoundError:
             require_repository(str(self.path))
             return _NONE_PACKED

@@ -1,5 +1,6 @@
 """A git repository as a store needs it: opened with care, and moved from one head to the next safely."""
 
+import errno
 import os
 import shlex
 import time
@@ -15,7 +16,15 @@ from gitsession.jsonl import FORMAT
 from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
 from gitsession.repo.disk import Disk
-from gitsession.repo.files import make_directory, read_file, translated, write_all
+from gitsession.repo.files import (
+    MOST_BYTES,
+    MOST_GROWN_BYTES,
+    make_directory,
+    open_plain,
+    read_file,
+    translated,
+    write_all,
+)
 from gitsession.repo.gc import wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
@@ -44,7 +53,7 @@ CONFIG = """\
 TRUE = ("true", "yes", "on", "1")
 
 # What is read when a repository is opened.
-_PLAIN_FILES = ("HEAD", "config", "packed-refs", "shallow")
+_PLAIN_FILES = {"HEAD": MOST_BYTES, "config": MOST_BYTES, "packed-refs": MOST_GROWN_BYTES, "shallow": MOST_BYTES}
 
 _MAKE_ONE = "make a store with `gitsession init` or `Store.init`, or name another path"
 _ELSEWHERE = "name another path; a store is made in a directory that is new or empty"
@@ -140,9 +149,10 @@ class Repository:
         """
         if not path.exists():
             raise NotAStore(str(path), f"there is no store; {_MAKE_ONE}")
-        for file in (path / directory / name for directory in ("", ".git") for name in _PLAIN_FILES):
-            if file.exists() and not file.is_file():  # libgit2 would wait for ever for what a pipe has to say
-                raise NotAStore(str(path), f"{file} is no plain file")
+        for file, most in (
+            (path / place / name, most) for place in ("", ".git") for name, most in _PLAIN_FILES.items()
+        ):
+            _require_plain(path, file, most)
         try:
             found = pygit2.Repository(str(path), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
         except (pygit2.GitError, KeyError, ValueError, OSError) as error:
@@ -355,9 +365,21 @@ def _check_config(path: Path, config: Mapping[str, str | None]) -> None:
             raise NotAStore(str(path), _REFUSALS["partialclone"])
 
 
+def _require_plain(path: Path, file: Path, most: int) -> None:
+    """Refuses a file that libgit2 would wait for, such as a pipe, or that would fill the memory."""
+    try:
+        opened, _ = open_plain(file, most)
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.EISDIR, errno.ENXIO, errno.EFBIG):
+            raise NotAStore(str(path), f"{file} cannot be read: {error.strerror}") from error
+    else:
+        os.close(opened)
+
+
 def _refuse_links(path: Path, git_directory: Path) -> None:
     """Refuses a store in which a directory is a link: what is written to it would land somewhere else."""
-    ends = ("objects/info", "objects/pack", "refs/heads", "logs/refs/heads", f"{OWN_DIRECTORY}/locks")
+    ends = ["objects/info", "objects/pack", "refs/heads", "logs/refs/heads"]
+    ends += [f"{OWN_DIRECTORY}/{name}" for name in ("locks", "cache/ids", "cache/directories", "cache/milestones")]
     names = {part for end in ends for part in (end, *map(str, Path(end).parents))} - {"."}
     with translated("open the store"), os.scandir(git_directory / "objects") as entries:
         links = [f"objects/{entry.name}" for entry in entries if entry.is_symlink()]

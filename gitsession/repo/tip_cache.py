@@ -12,7 +12,7 @@ from pathlib import Path
 from zlib import crc32
 
 from gitsession.errors import Unavailable
-from gitsession.repo.files import make_directories, private, read_file
+from gitsession.repo.files import MOST_GROWN_BYTES, append_file, make_directories, private, read_file
 
 _DIGITS = 40
 
@@ -33,7 +33,7 @@ class TipCache:
     def read(self) -> dict[str, bytes]:
         """Returns all that is known, by commits."""
         try:
-            content = read_file(self.path)
+            content = read_file(self.path, most=MOST_GROWN_BYTES, follow=False)
         except (OSError, Unavailable):
             return {}
         # The last line has an end, or was cut short.
@@ -44,19 +44,21 @@ class TipCache:
         }
 
     def keep(self, tips: Mapping[str, bytes], known: Mapping[str, bytes]) -> None:
-        """Keeps what is known of the present tips; `known` is what was read before, of which they are a part."""
-        lines = [_line(oid, tips[oid]) for oid in tips.keys() - known.keys()]
-        anew = len(known) - (len(tips) - len(lines)) > len(tips) + _SLACK
+        """Keeps what is known of the present tips, where `known`, which was read before, does not say the same."""
+        lines = [_line(oid, derived) for oid, derived in tips.items() if known.get(oid) != derived]
+        # Where nothing is known there is no file, or one that cannot be read, such as a pipe.
+        anew = not known or len(known) - (len(tips) - len(lines)) > len(tips) + _SLACK
         if not lines and not anew:
             return
         temporary = self.path.with_name(f"tmp_{os.urandom(8).hex()}")
         try:
             make_directories(self.path.parent)
-            # One write at the end of a file is whole, or was cut short by the end of a process.
-            with open(temporary if anew else self.path, "wb" if anew else "ab", 0, opener=private) as file:
-                file.write(b"".join(_line(oid, derived) for oid, derived in tips.items()) if anew else b"".join(lines))
-            if anew:
-                temporary.replace(self.path)
+            if not anew:
+                append_file(self.path, b"".join(lines))
+                return
+            with open(temporary, "xb", opener=private) as file:  # pathlib takes no opener
+                file.writelines(_line(oid, derived) for oid, derived in tips.items())
+            temporary.replace(self.path)
         except OSError:
             with suppress(OSError):
                 temporary.unlink()
