@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gitsession import FoundSecret, ImportResult, Store, StoredSecret, import_transcripts, new_commit, scan
+from gitsession.secret_rules import VERSION
 
 from .conftest import Git
 from .secrets_made_up import SECRETS, written
@@ -74,8 +75,8 @@ def test_a_redacted_import_holds_no_secret_anywhere(store: Store, path: Path, gi
 
 def test_a_redacted_session_says_so_in_its_header(store: Store, path: Path, git: Git) -> None:
     take(store, path, redact=True)
-    assert json.loads(git("-C", store.path, "show", "s:session.json"))["meta"]["redacted"] == 1
-    assert json.loads(git("-C", store.path, "show", "s~1:session.json"))["meta"]["redacted"] == 1
+    assert json.loads(git("-C", store.path, "show", "s:session.json"))["meta"]["redacted"] == VERSION
+    assert json.loads(git("-C", store.path, "show", "s~1:session.json"))["meta"]["redacted"] == VERSION
 
 
 def test_a_redacted_session_stays_one_also_where_nobody_asks(store: Store, path: Path, git: Git) -> None:
@@ -105,7 +106,7 @@ def test_a_file_without_secrets_goes_on_with_the_same_session(store: Store, path
     put(path, "Hello", TOKEN)
     result = take(store, path, redact=True)
     assert (result.session, result.new_commits) == ("s", 1)
-    assert store.info("s").meta.extra["redacted"] == 1
+    assert store.info("s").meta.extra["redacted"] == VERSION
 
 
 def test_redacting_what_was_stored_makes_a_session_beside_it(store: Store, path: Path) -> None:
@@ -116,6 +117,34 @@ def test_redacting_what_was_stored_makes_a_session_beside_it(store: Store, path:
     put(path, f"Use\n{TOKEN}", "Hello", TOKEN)
     again = take(store, path)
     assert (again.session, again.new_commits, again.redacted) == ("s.u0", 1, True)
+
+
+def test_a_session_redacted_by_older_rules_goes_on_under_the_new_ones(
+    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(path, f"Use\n{TOKEN}", written("private-key"))
+    with monkeypatch.context() as older:
+        older.setattr("gitsession.growth.VERSION", 1)
+        take(store, path, redact=True)
+    assert take(store, path).new_commits == 0
+    assert store.info("s").meta.extra["redacted"] == 1
+    put(path, f"Use\n{TOKEN}", written("private-key"), "Hello")
+    result = take(store, path)
+    assert (result.session, result.new_commits) == ("s", 1)
+    assert store.info("s").meta.extra["redacted"] == VERSION
+
+
+def test_a_key_that_a_tool_shows_with_line_numbers_is_neither_stored_nor_overlooked(
+    store: Store, path: Path, git: Git
+) -> None:
+    rows = written("private-key").split("\n")
+    put(path, "\n".join(f"{number:6d}\N{RIGHTWARDS ARROW}{row}" for number, row in enumerate(rows, 1)))
+    take(store, path)
+    assert [found.kind for found in scan(store)] == ["private-key"]
+    assert [found.place for found in scan(store)] == ["1: record.message.content"]
+    clean = Store.init(store.path.with_name("clean.git"), durable=False)
+    assert take(clean, path, redact=True).secrets == (FoundSecret(1, "private-key"),)
+    assert not [row for row in rows[1:-1] if row in everything(clean, git)]
 
 
 def test_records_that_are_no_json_are_redacted_too(store: Store, path: Path, git: Git) -> None:
