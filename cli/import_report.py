@@ -78,7 +78,8 @@ class Tally:
         self.notes += [f"{path}:{problem.line}: {problem.reason}" for problem in done.problems]
         for secret in done.secrets:
             if not done.redacted and self.stored.total() < NAMED:
-                self.notes.append(f"{path}:{secret.line}: a secret was stored: {secret.kind}")
+                what = f"{path}:{secret.line}: a secret" if secret.line else f"{path}: a secret in its name"
+                self.notes.append(f"{what} was stored: {secret.kind}")
             (self.left_out if done.redacted else self.stored)[secret.kind] += 1
         if done.unfinished and not self.quiet:
             self.notes.append(f"{path}: its last line is still being written; import it again when it is complete")

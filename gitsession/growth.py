@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from gitsession.branching import REDACTED, Base, Branches
 from gitsession.building import Built, NewDelta, build
@@ -30,9 +30,36 @@ _NO_OID = bytes(20)
 Objects = list[tuple[GitObject, GitObject | None]]
 
 
-def header_of(found: Format, path: PurePath, first: Record) -> dict[str, Any]:
-    """Returns the header that a file's path and its first record tell, with ids that sessions can have."""
-    return _with_ids(found.header(path, first))
+class Named(NamedTuple):
+    """What a file's path and its first record tell of its session.
+
+    Attributes:
+        header: The header, with ids that sessions can have.
+        clean: The same without the secrets of the name and the record.
+        secrets: What is in the name, where that shows in the header.
+    """
+
+    header: dict[str, Any]
+    clean: dict[str, Any]
+    secrets: list[Secret]
+
+    @property
+    def renamed(self) -> bool:
+        """Whether the session has another id where secrets are taken out."""
+        return bool(self.header["id"] != self.clean["id"])
+
+    @classmethod
+    def of(cls, found: Format, path: PurePath, first: Record) -> Self:
+        """Returns what the path and the first record of a file tell."""
+        record = without_secrets(first)[0]
+        parts = [_without_secrets(part) for part in path.parts]
+        header = _with_ids(found.header(path, first))
+        clean = _with_ids(found.header(path, record))
+        secrets = [secret for _, secrets in parts for secret in secrets]
+        if secrets:
+            told, clean = clean, _with_ids(found.header(PurePath(*(part for part, _ in parts)), record))
+            secrets = secrets if told != clean else []
+        return cls(header, clean, secrets)
 
 
 def _with_ids(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,8 +78,7 @@ class Growth:
         self,
         reader: Reader,
         found: Format,
-        path: PurePath,
-        first: Record,
+        named: Named,
         *,
         listed: Sequence[str],
         redact: bool,
@@ -62,20 +88,21 @@ class Growth:
         Args:
             reader: The store.
             found: The transcript's format.
-            path: The file.
-            first: Its first record.
+            named: What the file's path and its first record tell.
             listed: The names of all branches, as `Branches` takes them.
             redact: Whether secrets are taken out. They are as well if that was done to this session before.
         """
-        meta = header_of(found, path, first)
         self.unfinished = False
         self._reader = reader
         self._format = found
-        self._session_id = meta_of(meta).id
-        self._branches = Branches(reader, self._session_id, listed)
-        self._redacts = redact or self._branches.redacted
+        self._branches = Branches(reader, meta_of(named.header).id, listed)
+        clean = Branches(reader, meta_of(named.clean).id, listed) if named.renamed else self._branches
+        self._redacts = redact or self._branches.redacted or clean.redacted
         if self._redacts:
-            meta = {**header_of(found, path, without_secrets(first)[0]), REDACTED: VERSION}
+            self._branches = clean
+        meta = {**named.clean, REDACTED: VERSION} if self._redacts else named.header
+        self._session_id = self._branches.session_id
+        self._named = named
         self._header: Mapping[str, Any] = meta
         self._meta = meta_of(meta)
         self._ids = RecordIds()
@@ -137,6 +164,8 @@ class Growth:
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
         secrets = find_secrets(record.raw) if taken_out is None else taken_out
+        if number == 0:
+            self._secrets += [FoundSecret(0, secret.kind) for secret in self._named.secrets]
         self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp, blob)
@@ -236,4 +265,12 @@ def without_secrets(record: Record) -> tuple[Record, list[Secret]]:
     if not secrets:
         return record, secrets
     raw = redacted(record.raw, secrets)
-    return record._replace(raw=raw, value=None if record.value is None else records.parse(raw)[0]), secrets
+    own_id = None if record.id is None else _without_secrets(record.id)[0]
+    return record._replace(raw=raw, value=None if record.value is None else records.parse(raw)[0], id=own_id), secrets
+
+
+def _without_secrets(text: str) -> tuple[str, list[Secret]]:
+    """Returns a name or an id without its secrets, and what they were; it may be one that is no text."""
+    raw = text.encode("utf-8", "surrogatepass")
+    secrets = find_secrets(raw)
+    return redacted(raw, secrets).decode("utf-8", "surrogatepass"), secrets

@@ -19,7 +19,7 @@ from typing import BinaryIO, Self
 from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
 from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
 from gitsession.files import listing, walk, whole
-from gitsession.growth import Growth, header_of
+from gitsession.growth import Growth, Named
 from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
 from gitsession.repo.batch import GrowingBatch
@@ -307,15 +307,14 @@ class _Import:
         first = next(records, None)
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
-        header = header_of(found, plain_name(source.path), first)
-        derived = derived_prefixes(str(header["id"]))
-        if branch_of(str(header["id"])) in self._moves or any(branch.startswith(derived) for branch in self._moves):
+        path = plain_name(source.path)
+        named = Named.of(found, path, first)
+        if any(self._is_built(str(header["id"])) for header in (named.header, named.clean)):
             # What was built for the same session is not stored yet, and this file goes on with it.
             yield from self.flush()
         if self._listed is None:
             self._listed = self._store.repository.refs.names(HEADS)
-        path = plain_name(source.path)
-        growth = Growth(self._store.reader, found, path, first, listed=self._listed, redact=self._redact)
+        growth = Growth(self._store.reader, found, named, listed=self._listed, redact=self._redact)
         told = 0
         records = map(growth.clean, chain([first], records))
         if found.growth(first) != "log":
@@ -345,6 +344,11 @@ class _Import:
         if look is not None and _look(source.path, found.bundle(source.path, listing)).state != look.state:
             look = None
         self._pending.append(_Pending(source, result, growth.branch, look, growth.refs() | dict(lines)))
+
+    def _is_built(self, session_id: str) -> bool:
+        """Tells whether a branch of a session is to be moved once what was built is stored."""
+        derived = derived_prefixes(session_id)
+        return branch_of(session_id) in self._moves or any(branch.startswith(derived) for branch in self._moves)
 
     def _is_full(self) -> bool:
         return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES

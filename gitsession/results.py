@@ -21,10 +21,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class FoundSecret:
-    """A secret in a record that was new.
+    """A secret in a record that was new, or in the name of a file that was.
 
     Attributes:
-        line: The number of the record's first line in the file, from 1.
+        line: The number of the record's first line in the file, from 1; 0 for one in the file's name.
         kind: Its kind, as gitleaks names it.
     """
 

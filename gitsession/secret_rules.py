@@ -9,11 +9,12 @@ installed, and since an import scans all that it stores: detect-secrets 1.5 take
 kinds in `tests/secrets_made_up.py`, and of a private key only the first line.
 
 The rules are a part of the store's format, as the commits' text is: what `--redact` leaves of a record depends on them.
-Rules for other secrets get another number; those of this number never change.
+Rules for other secrets get another number; those of this number never change. New ones find what the old ones found, so
+that a session goes on where nothing but its rules' number is new.
 """
 
 # The number that a redacted session's header carries.
-VERSION = 1
+VERSION = 2
 
 # A token begins at the beginning of a row of at least 20 of `A-Za-z0-9_.-`, or in it after one of `-_.`; its first two
 # characters stand in the pattern plainly, or in sets.
@@ -93,8 +94,9 @@ TOKENS: tuple[tuple[str, str], ...] = (
 
 # Shapes that begin elsewhere than at a token: a text that must stand in what is searched, and the pattern, whose group
 # `secret` is the secret.
-# Up to the line that ends a key, over line ends and what stands for them in JSON, also in JSON within JSON.
-_KEY = r"(?:\\++[nrt/]|[\sA-Za-z0-9+/=:,]|-(?!----))++"
+# Up to the line that ends a key, over line ends and what stands for them in JSON, also in JSON within JSON. What else
+# stands between a key's lines is gone over by `secret_keys`.
+_KEY = r"(?:\\++[nrt/]|[\sA-Za-z0-9+/=:,]|-(?!----))*+"
 _IN_URL = r"[^\s/:@\"'`\\<>(){}\[\]$*,;|]"
 _AWS_IS = r"[\\\"' ]{0,6}[:=]>?[\\\"' ]{0,6}(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 # No word goes on here; an escape is none.
@@ -129,6 +131,12 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
     ("grafana-cloud-api-token", "_eyJ", rf"(?P<secret>{_ALONE}glc_eyJ[A-Za-z0-9+/]{{30,}}={{0,3}})"),
     ("sentry-org-token", "_eyJ", rf"(?P<secret>{_ALONE}sntrys_eyJ[A-Za-z0-9+/=]{{80,}}_[A-Za-z0-9+/]{{43}})"),
 )
+
+# Where a private key ends, whatever its lines begin with: the line that ends it, or the first line of another one.
+KEY_BORDER = r"-----(?:BEGIN|(?P<end>END))[ A-Z0-9]{0,40} PRIVATE KEY"
+# How far that line is looked for, and how soon a row of the key must come where there is none.
+KEY_BYTES = 1 << 16
+KEY_NEAR = 400
 
 # Passwords in addresses that stand for one, or that everybody knows.
 NO_PASSWORDS = frozenset(

@@ -1,22 +1,23 @@
 r"""Finds secrets of known shapes in text, and takes them out. What the shapes are is said in `secret_rules`.
 
 The text is a record as it stands in its file, which is JSON as a rule. No secret's shape has a quote or a backslash in
-it (but for the escapes of a private key's line ends), and none begins within an escape. So each lies within one string,
-and a record stays valid JSON when they are replaced.
+it (but for a private key, which may have escapes), and none begins or ends within an escape. So each lies within one
+string, and a record stays valid JSON when they are replaced. Where letters are written as escapes, the text is looked
+through once more without them.
 
 Fast, since it looks closely at little: a table turns every byte that may stand in a token into `a`, and twenty of them
 in a row are searched for. Only such runs are looked at, where they begin and after each `-`, `_` and `.`.
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from string import ascii_letters, digits
 
+from gitsession.secret_escapes import Unescaped
+from gitsession.secret_keys import is_random, key_parts
 from gitsession.secret_rules import NO_PASSWORDS, PHRASES, TOKENS
 
 # A row of bytes that may stand in a token, and one so long that it can only be data in base64 (an image).
@@ -25,11 +26,6 @@ _RUN = b"a" * 20
 _DATA_TABLE = bytes(97 if chr(code) in f"{ascii_letters}{digits}+/" else 32 for code in range(256))
 _DATA = b"a" * 1000
 _BACKSLASH = ord("\\")
-
-# Bits a character: below it a "secret" is one letter again and again, or a row of them.
-_LEAST_ENTROPY = 2.5
-
-_KEY_ROW = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +88,19 @@ def _compiled(pattern: str) -> re.Pattern[bytes]:
 def find_secrets(text: bytes) -> list[Secret]:
     """Returns the secrets in a text, in the order in which they stand, none within another."""
     found = [*_tokens(text), *_phrases(text)]
+    if plain := Unescaped.of(text):
+        found += [
+            Secret(secret.kind, plain.start(secret.start), plain.end(secret.end))
+            for secret in (*_tokens(plain.text), *_phrases(plain.text))
+        ]
     if len(found) < 2:
         return found
     kept: list[Secret] = []
     for secret in sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or secret.start >= kept[-1].end:
             kept.append(secret)
+        elif secret.end > kept[-1].end:
+            kept[-1] = replace(kept[-1], end=secret.end)
     return kept
 
 
@@ -144,7 +147,7 @@ def _places(text: bytes, start: int, end: int) -> Iterator[int]:
 def _token_at(text: bytes, place: int) -> Secret | None:
     for kind, pattern in _TOKENS.get(text[place : place + 2], ()):
         match = _compiled(pattern).match(text, place)
-        if match and not text[match.end() : match.end() + 1].isalnum() and _is_random(match[0]):
+        if match and not text[match.end() : match.end() + 1].isalnum() and is_random(match[0]):
             return Secret(kind, place, match.end())
     return None
 
@@ -154,30 +157,13 @@ def _phrases(text: bytes) -> Iterator[Secret]:
         for match in _compiled(pattern).finditer(text):
             secret, (start, end) = match["secret"], match.span("secret")
             if kind == "private-key":
-                end = start + _key_end(secret, text[end : end + 8])
+                yield from (Secret(kind, *part) for part in key_parts(text, start, end))
             elif kind == "credentials-in-url" and not _is_password(secret, match["user"]):
                 continue
-            if end > start and _is_random(text[start:end]):
+            elif is_random(secret):
                 yield Secret(kind, start, end)
-
-
-def _key_end(secret: bytes, after: bytes) -> int:
-    """Returns how much of what follows the first line of a private key is the key; 0 where there is none."""
-    rows = [*_KEY_ROW.finditer(secret)]
-    if not any(len(row[0]) >= 40 for row in rows):
-        return 0
-    return len(secret) if after == b"-----END" else rows[-1].end()
 
 
 def _is_password(secret: bytes, user: bytes) -> bool:
     word = secret.lower()
     return word != user.lower() and word.decode("ascii", "replace") not in NO_PASSWORDS and not word.startswith(b"%")
-
-
-def _is_random(secret: bytes) -> bool:
-    """Tells whether a secret is one, and not an example: `AKIAXXXXXXXXXXXXXXXX`, `…EXAMPLE`."""
-    if b"EXAMPLE" in secret.upper():
-        return False
-    size = len(secret)
-    entropy = -sum(count / size * math.log2(count / size) for count in Counter(secret).values())
-    return entropy >= min(_LEAST_ENTROPY, math.log2(size) * 0.6)

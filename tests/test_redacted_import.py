@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gitsession import FoundSecret, ImportResult, Store, StoredSecret, import_transcripts, new_commit, scan
+from gitsession.secret_rules import VERSION
 
 from .conftest import Git
 from .secrets_made_up import SECRETS, written
@@ -46,12 +47,10 @@ def take(store: Store, path: Path, **how: Any) -> ImportResult:
 
 def everything(store: Store, git: Git) -> str:
     """Returns all that the store holds: blobs, commits, and the trees' names."""
-    oids = git("-C", store.path, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)")
-    return "".join(
-        git("-C", store.path, "cat-file", "-p", oid)
-        for oid, kind in (row.split() for row in oids.splitlines())
-        if kind != "tree"
-    )
+    oids = git("-C", store.path, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    refs = git("-C", store.path, "for-each-ref")
+    logs = "".join(path.read_text() for path in store.path.glob("logs/**/*") if path.is_file())
+    return refs + logs + "".join(git("-C", store.path, "cat-file", "-p", oid) for oid in oids)
 
 
 def test_an_import_tells_the_secrets_of_what_is_new_once(store: Store, path: Path) -> None:
@@ -74,8 +73,8 @@ def test_a_redacted_import_holds_no_secret_anywhere(store: Store, path: Path, gi
 
 def test_a_redacted_session_says_so_in_its_header(store: Store, path: Path, git: Git) -> None:
     take(store, path, redact=True)
-    assert json.loads(git("-C", store.path, "show", "s:session.json"))["meta"]["redacted"] == 1
-    assert json.loads(git("-C", store.path, "show", "s~1:session.json"))["meta"]["redacted"] == 1
+    assert json.loads(git("-C", store.path, "show", "s:session.json"))["meta"]["redacted"] == VERSION
+    assert json.loads(git("-C", store.path, "show", "s~1:session.json"))["meta"]["redacted"] == VERSION
 
 
 def test_a_redacted_session_stays_one_also_where_nobody_asks(store: Store, path: Path, git: Git) -> None:
@@ -105,7 +104,7 @@ def test_a_file_without_secrets_goes_on_with_the_same_session(store: Store, path
     put(path, "Hello", TOKEN)
     result = take(store, path, redact=True)
     assert (result.session, result.new_commits) == ("s", 1)
-    assert store.info("s").meta.extra["redacted"] == 1
+    assert store.info("s").meta.extra["redacted"] == VERSION
 
 
 def test_redacting_what_was_stored_makes_a_session_beside_it(store: Store, path: Path) -> None:
@@ -116,6 +115,92 @@ def test_redacting_what_was_stored_makes_a_session_beside_it(store: Store, path:
     put(path, f"Use\n{TOKEN}", "Hello", TOKEN)
     again = take(store, path)
     assert (again.session, again.new_commits, again.redacted) == ("s.u0", 1, True)
+
+
+def test_a_session_redacted_by_older_rules_goes_on_under_the_new_ones(
+    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(path, f"Use\n{TOKEN}", written("private-key"))
+    with monkeypatch.context() as older:
+        older.setattr("gitsession.growth.VERSION", 1)
+        take(store, path, redact=True)
+    assert take(store, path).new_commits == 0
+    assert store.info("s").meta.extra["redacted"] == 1
+    put(path, f"Use\n{TOKEN}", written("private-key"), "Hello")
+    result = take(store, path)
+    assert (result.session, result.new_commits) == ("s", 1)
+    assert store.info("s").meta.extra["redacted"] == VERSION
+
+
+def test_a_key_that_a_tool_shows_with_line_numbers_is_neither_stored_nor_overlooked(
+    store: Store, path: Path, git: Git
+) -> None:
+    rows = written("private-key").split("\n")
+    put(path, "\n".join(f"{number:6d}\N{RIGHTWARDS ARROW}{row}" for number, row in enumerate(rows, 1)))
+    take(store, path)
+    assert [found.kind for found in scan(store)] == ["private-key"]
+    assert [found.place for found in scan(store)] == ["1: record.message.content"]
+    clean = Store.init(store.path.with_name("clean.git"), durable=False)
+    assert take(clean, path, redact=True).secrets == (FoundSecret(1, "private-key"),)
+    assert not [row for row in rows[1:-1] if row in everything(clean, git)]
+
+
+def test_a_secret_that_is_a_records_id_is_in_no_name(store: Store, path: Path, git: Git) -> None:
+    for escaped in (TOKEN, TOKEN.replace("p", "\\u0070")):
+        texts = [line(number, "Hi").replace("u1", escaped) for number in range(3)]
+        path.write_text("\n".join(texts) + "\n")
+        clean = Store.init(store.path.with_name(f"{len(escaped)}.git"), durable=False)
+        assert len(take(clean, path, redact=True).secrets) == 2
+        assert TOKEN not in everything(clean, git)
+        assert [entry.commit_id for entry in clean.log("s")] == ["u2", MARK, "u0"]
+        assert len([*clean.messages("s")]) == 3
+        path.write_text("\n".join([*texts, line(3, "Hi").replace("u3", TOKEN).replace("u2", TOKEN)]) + "\n")
+        assert take(clean, path).new_commits == 1
+        assert next(entry.commit_id for entry in clean.log("s")) == f"{MARK}.2"
+
+
+def test_a_secret_that_is_a_records_time_is_in_no_header(store: Store, path: Path, git: Git) -> None:
+    path.write_text(path.read_text().replace("2025-01-01T00:00:00Z", TOKEN))
+    take(store, path, redact=True)
+    assert TOKEN not in everything(store, git)
+
+
+def test_a_secret_in_a_files_name_is_in_no_name_of_the_session(store: Store, tmp_path: Path, git: Git) -> None:
+    path = put(tmp_path / f"x_{TOKEN}.jsonl", "Hi", "Hello")
+    result = take(store, path, redact=True)
+    assert (result.session, result.secrets) == (f"x_{MARK}", (FoundSecret(0, "github-pat"),))
+    assert TOKEN not in everything(store, git)
+    put(path, "Hi", "Hello", "Go on")
+    again = take(store, path)
+    assert (again.session, again.new_commits, again.redacted, again.secrets) == (f"x_{MARK}", 1, True, ())
+    assert (take(store, path).new_commits, len([*store.sessions()])) == (0, 1)
+
+
+def test_a_secret_in_a_files_name_is_told_where_it_is_stored(store: Store, tmp_path: Path) -> None:
+    path = put(tmp_path / f"x_{TOKEN}.jsonl", "Hi")
+    result = take(store, path)
+    assert (result.session, result.secrets) == (f"x_{TOKEN}", (FoundSecret(0, "github-pat"),))
+
+
+def test_files_whose_names_differ_by_their_secrets_are_beside_each_other(
+    store: Store, tmp_path: Path, git: Git
+) -> None:
+    other = TOKEN[:4] + TOKEN[:3:-1]
+    paths = [put(tmp_path / f"x_{token}.jsonl", text) for token, text in ((TOKEN, "Hi"), (other, "Hello"))]
+    results = [*import_transcripts(store, paths, redact=True)]
+    assert {one.session for one in results if isinstance(one, ImportResult)} == {f"x_{MARK}", f"x_{MARK}.u0"}
+    assert not [token for token in (TOKEN, other) if token in everything(store, git)]
+
+
+def test_a_subagents_session_is_named_without_the_secret_of_its_parents_name(
+    store: Store, tmp_path: Path, git: Git
+) -> None:
+    directory = tmp_path / TOKEN / "subagents"
+    directory.mkdir(parents=True)
+    result = take(store, put(directory / "agent-a.jsonl", "Hi"), redact=True)
+    assert result.session == f"{MARK}/agent-a"
+    assert store.info(result.session).meta.parent_session == MARK
+    assert TOKEN not in everything(store, git)
 
 
 def test_records_that_are_no_json_are_redacted_too(store: Store, path: Path, git: Git) -> None:

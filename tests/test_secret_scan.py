@@ -14,12 +14,13 @@ from gitsession import secret_rules
 from gitsession.secret_rules import PHRASES, TOKENS
 from gitsession.secret_scan import find_secrets, redacted
 
-from .secrets_made_up import ALNUM, AROUND, SECRETS, made, private_key, written
+from .secrets_made_up import ALNUM, AROUND, SECRETS, key, made, private_key, written
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 # The digest of the rules under each number. What a redacted import stores depends on them, so they never change.
-GOLDEN = {1: "068d3c1918e50b99"}
+GOLDEN = {2: "90888e22bab038b3"}
+KEYS = (secret_rules.KEY_BORDER, secret_rules.KEY_BYTES, secret_rules.KEY_NEAR)
 
 
 def kinds(text: str | bytes) -> list[str]:
@@ -74,9 +75,112 @@ def test_a_key_without_its_end_is_taken_out_as_far_as_it_goes() -> None:
     assert clean(cut + "\nand so on").endswith("and so on")
 
 
+def shown(how: str) -> str:
+    """Returns a private key as something prints it."""
+    rows = private_key().split("\n")
+    prefixes = {
+        "arrow": "{:6d}\N{RIGHTWARDS ARROW}",
+        "bar": "{:6d}| ",
+        "tab": "{:6d}\t",
+        "quote": "> ",
+        "grep": "id_rsa:{}:",
+        "context": "id_rsa-{}-",
+        "removed": "-",
+        "colour": "\x1b[32m{}\x1b[0m ",
+        "box": "\N{BOX DRAWINGS LIGHT VERTICAL} ",
+    }
+    if how in prefixes:
+        return "".join(prefixes[how].format(number) + row + "\n" for number, row in enumerate(rows, 1))
+    quoted = {
+        "plus": [f'  "{row}\\n" +\n' for row in rows],
+        "single": [f"'{row}',\n" for row in rows],
+        "implicit": [f'    "{row}\\n"\n' for row in rows],
+        "html": [f"{row}<br/>" for row in rows],
+    }
+    return "".join(quoted[how])
+
+
+SHOWN = ("arrow", "bar", "tab", "quote", "grep", "context", "removed", "colour", "box")
+
+
+@pytest.mark.parametrize("how", [*SHOWN, "plus", "single", "implicit", "html"])
+def test_a_private_key_is_taken_out_whatever_its_lines_begin_and_end_with(how: str) -> None:
+    said = f"Before\n{shown(how)}\nAfter"
+    for text in (json.dumps({"a": said, "b": 1}), json.dumps({"a": said, "b": 1}, ensure_ascii=False)):
+        value = json.loads(clean(text))
+        assert kinds(text) == ["private-key"]
+        assert not [row for row in key().split() if row in value["a"]]
+        assert (value["a"][:6], value["a"][-5:], value["b"]) == ("Before", "After", 1)
+        twice = json.dumps([text])
+        assert json.loads(json.loads(clean(twice))[0]) == value
+    assert not [row for row in key().split() if row in clean(said)]
+    assert kinds(clean(said)) == []
+
+
+@pytest.mark.parametrize("how", SHOWN)
+@pytest.mark.parametrize("lines", [2, 4, 6])
+def test_a_key_that_is_shown_without_its_end_is_taken_out(how: str, lines: int) -> None:
+    said = "\n".join(["Before", *shown(how).split("\n")[:lines]])
+    text = json.dumps({"a": said, "b": "After"})
+    value = json.loads(clean(text))
+    assert kinds(text) == ["private-key"]
+    assert not [row for row in key().split() if row in value["a"]]
+    assert value["b"] == "After"
+    assert kinds(clean(text)) == []
+
+
+def test_much_that_follows_a_key_without_its_end_stays_valid_json() -> None:
+    for pad in range(8):
+        said = " " * pad + shown("quote")[:300] + 'x\\"\N{EURO SIGN}\n' * 30_000
+        text = json.dumps({"a": said}, ensure_ascii=False)
+        value = json.loads(clean(text))["a"]
+        assert kinds(text) == ["private-key"]
+        assert not [row for row in key().split()[:3] if row in value]
+        assert value.endswith('x\\"\N{EURO SIGN}\n' * 1000)
+
+
+def test_a_key_of_which_the_middle_was_left_out_is_taken_out_to_its_end() -> None:
+    rows = private_key().split("\n")
+    assert clean("\n".join([*rows[:3], "[3 lines]", *rows[4:]])) == clean(private_key())
+
+
+def test_lines_of_a_key_in_an_array_are_taken_out_each() -> None:
+    rows = [f"+{row}" for row in private_key().split("\n")]
+    for lines, before in ((rows, "x"), (rows[:4], "")):
+        text = json.dumps({"lines": [before, *lines, "After"] if lines is rows else [before, *lines], "n": ["a", "b"]})
+        value = json.loads(clean(text))
+        assert not [row for row in key().split() if row in clean(text)]
+        assert value["n"] == ["a", "b"]
+        assert len(value["lines"]) == len(json.loads(text)["lines"])
+        assert lines is not rows or value["lines"][-1] == "After"
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+@pytest.mark.parametrize("digits", ["04x", "04X"])
+def test_a_secret_with_letters_written_as_escapes_is_found(kind: str, digits: str) -> None:
+    said = f"x {written(kind)} y"
+    for letters in ("p_", "+/=", "\n", "-E", "IV", said):
+        escaped = "".join(f"\\u{ord(one):{digits}}" if one in letters else json.dumps(one)[1:-1] for one in said)
+        text = '{"say":"' + escaped + '","n":1}'
+        assert kinds(text) == [kind]
+        assert json.loads(clean(text)) == {"say": said.replace(SECRETS[kind], f"[redacted:{kind}]"), "n": 1}
+        assert json.loads(json.loads(clean(json.dumps(text)))) == json.loads(clean(text))
+
+
+def test_slashes_may_be_escaped() -> None:
+    for kind in SECRETS:
+        text = json.dumps(json.dumps(written(kind)).replace("/", "\\/"))
+        assert kinds(text) == [kind]
+        assert json.loads(json.loads(clean(text))) == written(kind).replace(SECRETS[kind], f"[redacted:{kind}]")
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "if '-----BEGIN RSA PRIVATE" + " KEY-----' in text and '-----END RSA PRIVATE" + " KEY-----' in text: pass",
+        "-----BEGIN PRIVATE" + " KEY-----\n     2\N{RIGHTWARDS ARROW}...\n-----END PRIVATE" + " KEY-----",
+        "'-----BEGIN PRIVATE KEY-----' stands in /usr/local/lib/python3/packages/cryptography/hazmat/primitives",
+        "'-----BEGIN PRIVATE" + " KEY-----' came with 3f786850e387550f8e2aab4d6e5f8b9a3f786850",
         "the first line is -----BEGIN RSA PRIVATE KEY----- and the last one ends it, as you will find in the manual",
         "grep -r 'BEGIN PRIVATE" + " KEY' .",
         made("AK", "IA", ("X", 16)),
@@ -134,12 +238,21 @@ def test_looking_takes_time_in_proportion_to_the_text() -> None:
         "-" * 300_000,
         "ghp_" * 100_000,
         "-----BEGIN" * 50_000 + " PRIVATE" + " KEY",
+        ("-----BEGIN PRIVATE" + " KEY-----" + chr(34)) * 30_000,
+        '["' + ("-----BEGIN PRIVATE" + " KEY-----" + '","') * 30_000,
+        '["-----BEGIN PRIVATE' + " KEY-----" + '","' * 100_000,
+        '["-----BEGIN PRIVATE' + " KEY-----" + "\\" * 300_000,
+        "-----BEGIN PRIVATE" + " KEY-----" + "> " * 300_000,
+        "\\" * 300_000,
+        "\\u002d" * 100_000,
+        "\\u00" * 100_000,
+        "\\/" * 100_000,
     ):
         assert kinds(text) == []
 
 
 def test_the_rules_of_a_number_never_change() -> None:
-    digest = sha256(repr((TOKENS, PHRASES, sorted(secret_rules.NO_PASSWORDS))).encode()).hexdigest()[:16]
+    digest = sha256(repr((TOKENS, PHRASES, sorted(secret_rules.NO_PASSWORDS), *KEYS)).encode()).hexdigest()[:16]
     assert digest == GOLDEN[secret_rules.VERSION]
 
 

@@ -52,6 +52,8 @@ ORDER = [
     "verify",
     "repair",
     "secret_rules",
+    "secret_escapes",
+    "secret_keys",
     "secret_scan",
     "scan",
     "compressed",

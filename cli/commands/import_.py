@@ -79,7 +79,8 @@ def command(
 
     With --json each file is an object: path, session, format, new_commits, branch_created, problems (each with line
     and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished, secrets (each with line and
-    kind), redacted; or path, skipped. Without a PATH, first each place: place, format, files.
+    kind; line 0 is the file's name), redacted; or path, skipped. Without a PATH, first each place: place, format,
+    files.
     """
     if hook is not None:
         import_for_hook(settings, hook, [*map(str, paths)], redact=redact)

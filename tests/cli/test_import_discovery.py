@@ -87,6 +87,11 @@ def test_a_secret_that_is_stored_is_told_with_its_place(gitsession: Run, home: P
     assert gitsession("import").err == ""
 
 
+def test_a_secret_in_the_name_of_a_file_is_told_as_such(gitsession: Run, home: Path) -> None:
+    path = put(home / f"x_{SECRETS['github-pat']}.jsonl", "Hello")
+    assert gitsession("import", path).err.splitlines()[0] == f"{path}: a secret in its name was stored: github-pat"
+
+
 def test_of_many_secrets_the_first_are_named_and_it_is_said(gitsession: Run, home: Path) -> None:
     texts = [f"key {number} {SECRETS['github-pat']}" for number in range(12)]
     put(home / ".claude" / "projects" / "x" / "s1.jsonl", *texts)
