@@ -46,7 +46,7 @@ def key_parts(text: bytes, start: int, plain: int) -> Iterator[tuple[int, int]]:
         end = stop if found else start
     else:
         end = _cut(text, start, plain, stop)
-    if end > start and is_random(b"".join(_rows(text, start, end))):
+    if end > start and any(map(is_random, _rows(text, start, end))):
         yield start, end
     elif quote and end == start:
         yield from _lines(text, stop)
@@ -83,7 +83,7 @@ def _lines(text: bytes, quote: int) -> Iterator[tuple[int, int]]:
     if not ended:
         found = [part for part in found if _ROW.search(text, *part)]
     rows = [row for part in found for row in _rows(text, *part)]
-    if _is_key(rows, sum(end - start for start, end in found)) and is_random(b"".join(rows)):
+    if _is_key(rows, sum(end - start for start, end in found)) and any(map(is_random, rows)):
         yield from found
 
 

@@ -139,6 +139,11 @@ def test_much_that_follows_a_key_without_its_end_stays_valid_json() -> None:
         assert value.endswith('x\\"\N{EURO SIGN}\n' * 1000)
 
 
+def test_an_example_behind_a_key_without_its_end_hides_it_not() -> None:
+    said = f"{private_key().partition('-----END')[0]}, \N{RIGHTWARDS ARROW}gsk_{key().split()[0]}EXAMPLE"
+    assert kinds(said) == kinds(json.dumps(said)) == ["private-key"]
+
+
 def test_a_key_of_which_the_middle_was_left_out_is_taken_out_to_its_end() -> None:
     rows = private_key().split("\n")
     assert clean("\n".join([*rows[:3], "[3 lines]", *rows[4:]])) == clean(private_key())
