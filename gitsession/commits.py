@@ -1,7 +1,7 @@
 """The commits of a repository, read, and walked from one backwards: each the first parent of the one before."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gitsession.milestones import Jump, Milestones
 from gitsession.repo.codec import Commit, decode_commit
@@ -13,7 +13,11 @@ _PARENT = re.compile(rb"tree [0-9a-f]{40}\nparent ([0-9a-f]{40})\n")
 class Commits:
     """The commits of a repository. May be shared between threads."""
 
-    def __init__(self, repository: Repository, milestones: Milestones) -> None:
+    def __init__(
+        self, repository: Repository, milestones: Milestones, is_borne_out: Callable[[str, Jump], bool]
+    ) -> None:
+        """Takes the repository, the jumps that are kept, and what tells whether one from a commit can be believed."""
+        self._is_borne_out = is_borne_out
         self._repository = repository
         self._objects = repository.objects
         self._milestones = milestones
@@ -54,14 +58,16 @@ class Commits:
         """
         shallow = self._repository.shallow()
         milestone, walked = "", 0
+        jumped: set[str] = set()  # no second time from the same, so that jumps that lie do not lead round for ever
         found: str | None = oid
         while found is not None and steps:
             if self._milestones.is_one(found):
-                if milestone:
+                if milestone and self._is_borne_out(milestone, Jump(found, walked)):
                     self._milestones.put(milestone, Jump(found, walked))
                 milestone, walked = found, 0
-                jump = None if shallow else self._milestones.find(found)
-                if jump is not None and jump.steps <= steps:
+                jump = None if shallow or found in jumped else self._milestones.find(found)
+                if jump is not None and jump.steps <= steps and self._is_borne_out(found, jump):
+                    jumped.add(found)
                     found, steps, milestone = jump.oid, steps - jump.steps, ""
                     continue
             found = None if found in shallow else self._parent(found)

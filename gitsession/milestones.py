@@ -2,6 +2,10 @@
 
 One commit in about a thousand is a milestone, by its own id. So the way between two of them never changes, and a commit
 far back is found in a few jumps, once somebody has walked there.
+
+Whoever can write to the store can keep a jump that lies. So one is believed, and kept, only where the commits at its
+ends bear it out: what is at the older one is what the newer one begins with, and a delta lies between them for each
+step. Over commits that change the header alone there is no jump; they are rare, and are walked over.
 """
 
 import re

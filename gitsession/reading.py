@@ -22,7 +22,7 @@ from gitsession.layout import (
     session_id_of,
     tracking_ref,
 )
-from gitsession.milestones import Milestones
+from gitsession.milestones import Jump, Milestones
 from gitsession.model import SessionMeta
 from gitsession.repo.cache import Cache
 from gitsession.repo.codec import Commit
@@ -35,6 +35,7 @@ from gitsession.tree import (
     Delta,
     SessionTree,
     bottom_directories,
+    common_count,
     deltas_of,
     directory_deltas,
     header_after,
@@ -125,7 +126,7 @@ class Reader:
         cache = repository.path / OWN_DIRECTORY / "cache"
         self.ids = Cache(cache / "ids")
         self._directories = DirectoryCache(cache / "directories")
-        self.commits = Commits(repository, Milestones(Cache(cache / "milestones")))
+        self.commits = Commits(repository, Milestones(Cache(cache / "milestones")), self._is_borne_out)
         self.renew()
         renew_when_forked(self)
 
@@ -318,6 +319,19 @@ class Reader:
                 delta, last = next(deltas, None), delta
             oid, commit = older_oid, older
         yield Step(oid, commit, delta if self._deltas_part(commit) else None)
+
+    def _is_borne_out(self, oid: str, jump: Jump) -> bool:
+        """Tells whether a commit has what is where its jump ends, and just as many deltas more as there are steps."""
+        try:
+            later, earlier = self.state("", oid), self.state("", jump.oid)
+            for state in (later, earlier):
+                named = named_delta(state.commit.message)
+                if named is None or named[0] != state.tree.count - 1:
+                    return False  # a commit that adds none, as one that begins a fork
+            common = common_count(self.objects, earlier.tree, later.tree)
+        except SessionError:
+            return False
+        return common == earlier.tree.count == later.tree.count - jump.steps
 
     def _added(self, commit: Commit, older: Commit, delta: Delta | None, last: Delta | None) -> Delta | None:
         """Returns what a commit adds: the next delta, or none; or the last, if a newer commit has copied its text."""

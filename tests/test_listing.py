@@ -136,3 +136,8 @@ def test_the_file_does_not_grow_for_ever(store: Store, monkeypatch: pytest.Monke
         store.append("a", MessageEntry(HELLO, id=f"e{number}"))
         listed(store)
     assert len(cache(store).read_bytes().splitlines()) <= 8
+
+
+def test_a_store_without_sessions_keeps_nothing(store: Store) -> None:
+    assert listed(store) == []
+    assert not cache(store).exists()

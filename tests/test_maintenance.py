@@ -1,6 +1,7 @@
 """Maintenance: what gathers is packed, nothing is lost, and it is due when enough has gathered."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -143,6 +144,13 @@ def test_what_could_not_be_packed_does_not_make_it_due_again(store: Store) -> No
         pass  # as one that left all as it was
     assert not is_maintenance_due(store)
     sample(store, 29 + 28)
+    assert is_maintenance_due(store)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_pipe_in_place_of_its_mark_says_nothing(store: Store) -> None:
+    sample(store, 29)
+    os.mkfifo(store.path / "gitsession" / "maintenance")
     assert is_maintenance_due(store)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import RevisionNotFound, SessionCommit, Store, milestones
+from gitsession import MessageEntry, RevisionNotFound, SessionCommit, Store, milestones
 from gitsession.repo.cache import Cache
 from tests.conftest import Git
 
@@ -87,3 +87,30 @@ def test_what_begins_like_a_commit_of_another_session_is_found_in_its_own(
     for beginning, oids in by_beginning.items():
         if len(oids) == 1 and oids <= set(history):
             assert {store.info("s", at=beginning).oid} == oids
+
+
+def test_a_jump_that_lies_leads_nowhere_else(store: Store, history: list[str]) -> None:
+    jumps = milestones.Milestones(Cache(store.path / "gitsession/cache/milestones"))
+    store.fork("s", "other", at="#9")
+    store.append("other", MessageEntry({"role": "user", "content": "x"}))
+    foreign = store.info("other").oid
+    lies = [
+        lambda place: (history[place], 1),
+        lambda place: (history[max(place - 5, 0)], 3),
+        lambda place: (history[min(place + 5, COMMITS - 1)], 3),
+        lambda place: (history[min(place + 3, COMMITS - 1)], 5),
+        lambda place: (history[-1], 1),
+        lambda place: (foreign, max(COMMITS - 11 - place, 1)),
+        lambda place: ("ab" * 20, 4),
+        lambda place: (history[min(place + 5, COMMITS - 1)], 999_999_999),
+    ]
+    for lie in lies:
+        for place, oid in enumerate(history):
+            jumps.put(oid, milestones.Jump(*lie(place)))
+        for back in (7, COMMITS - 1):
+            assert store.info("s", at=f"~{back}").oid == history[back]
+            assert store.info("s", at=f"#{COMMITS - 1 - back}").oid == history[back]
+            assert store.info("s", at=history[back][:12]).oid == history[back]
+        for name in ("~150", "~999999999", foreign):
+            with pytest.raises(RevisionNotFound):
+                store.info("s", at=name)

@@ -47,7 +47,7 @@ class TipCache:
         """Keeps what is known of the present tips, where `known`, which was read before, does not say the same."""
         lines = [_line(oid, derived) for oid, derived in tips.items() if known.get(oid) != derived]
         # Where nothing is known there is no file, or one that cannot be read, such as a pipe.
-        anew = not known or len(known) - (len(tips) - len(lines)) > len(tips) + _SLACK
+        anew = (bool(lines) and not known) or len(known) - (len(tips) - len(lines)) > len(tips) + _SLACK
         if not lines and not anew:
             return
         temporary = self.path.with_name(f"tmp_{os.urandom(8).hex()}")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from gitsession.repo.files import make_directories, require_repository, translated
+from gitsession.repo.files import NO_FOLLOW, NONBLOCK, make_directories, require_repository, translated
 from gitsession.repo.locks import try_lock
 
 # As git's own `gc.auto` (6,700 loose objects, told by one of the 256 directories) and `gc.autoPackLimit`.
@@ -48,7 +48,7 @@ class Upkeep:
         if loose <= _MOST_LOOSE and packs <= _MOST_PACKS:
             return False
         try:
-            file = os.open(self.lock, os.O_RDWR)
+            file = os.open(self.lock, os.O_RDWR | NONBLOCK | NO_FOLLOW)
         except OSError:
             return True  # there was none yet; or it will say what is wrong
         try:
@@ -56,6 +56,8 @@ class Upkeep:
             left = tuple(map(int, words)) if len(words) == 2 and all(map(bytes.isdigit, words)) else (0, 0)
             grown = loose > left[0] + _MOST_LOOSE or packs > left[1] + _MOST_PACKS
             return grown and try_lock(file)
+        except BlockingIOError:
+            return True  # a pipe in its place, which says nothing
         finally:
             os.close(file)
 
@@ -69,7 +71,7 @@ class Upkeep:
         with translated("lock the maintenance"):
             require_repository(str(self._own.parent))
             make_directories(self._own)
-            file = os.open(self.lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            file = os.open(self.lock, os.O_RDWR | os.O_CREAT | NONBLOCK | NO_FOLLOW, 0o600)
         try:
             taken = try_lock(file)
             try:
