@@ -26,6 +26,7 @@ def kept(store: Store) -> list[Path]:
     return sorted((store.path / "gitsession/cache/milestones").glob("*"))
 
 
+@pytest.mark.slow
 def test_every_commit_is_found_by_each_name_with_jumps_and_without(store: Store, history: list[str]) -> None:
     places = random.Random(1).sample(range(COMMITS), 60)
     for _ in range(2):

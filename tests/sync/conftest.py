@@ -62,9 +62,12 @@ def origins(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> Origins:
     return make
 
 
-@pytest.fixture(params=KINDS)
+_LONG_TO_START = ("ssh", "daemon")
+
+
+@pytest.fixture(params=[pytest.param(kind, marks=pytest.mark.slow if kind in _LONG_TO_START else ()) for kind in KINDS])
 def origin(request: pytest.FixtureRequest, origins: Origins) -> Origin:
-    """Returns a new store behind a server of each kind."""
+    """Returns a new store behind a server of each kind; where heavy tests do not run, of those that start quickly."""
     return origins(request.param)
 
 
