@@ -30,6 +30,12 @@ _BAD_OBJECT = re.compile(
     r"|error: inflate returned"
 )
 
+# Git finds that the remote has less than is known of it.
+_NOT_FORWARD = re.compile(r"\(non-fast-forward\)")
+
+# How often that is looked at again before it is believed.
+_MOST_DOUBTS = 4
+
 # How often a fetch is begun anew when another one into the same store was faster.
 _MOST_RACES = 20
 
@@ -149,7 +155,7 @@ def _transfer(
 ) -> dict[str, str]:
     """Fetches, adds to `missing`, and returns the branches that were refused, and why."""
     asked = [*refspecs]
-    races = 0
+    races = doubts = 0
     while asked:
         done = git.run("fetch", *_OPTIONS, *git.flags(), "--", remote, stdin=exactly(asked))
         if done.code == 0:
@@ -172,6 +178,11 @@ def _transfer(
         }
         if not rejected:
             raise done.failure(remote)
+        if _NOT_FORWARD.search(done.err) and doubts < _MOST_DOUBTS:
+            # A commit at the server may have moved what is known of it on, while git still had the list from before.
+            doubts += 1
+            time.sleep(random.uniform(0, 0.05 * doubts))  # noqa: S311  # spreads the fetches
+            continue
         return rejected
     return {}
 
