@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from typing import NamedTuple
 
 from gitsession.errors import Corrupt, InvalidCommit, InvalidSessionId
 
@@ -29,13 +28,6 @@ _PLAIN_SESSION = re.compile(r"(?!(?i:HEAD|con|prn|aux|nul|com[1-9]|lpt[1-9])\Z)[
 _REMOTE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 # A dot that git or a file system would misread: the first, the last, one after another, that of a final ".lock".
 _BAD_DOT = re.compile(r"^\.|(?<=\.)\.|\.$|\.(?=lock$)")
-
-
-class DeltaName(NamedTuple):
-    """What the file name of a delta says: its number, and the commit id as it is encoded there."""
-
-    number: int
-    encoded_id: str
 
 
 def encode_session_id(session_id: str, *, limit: int | None = MAX_NAME_BYTES) -> str:

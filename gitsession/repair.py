@@ -20,7 +20,7 @@ from gitsession.history import Histories
 from gitsession.layout import HEADS
 from gitsession.reading import Reader
 from gitsession.repo.disk import fsync_directory
-from gitsession.repo.files import make_directory, translated, write_all
+from gitsession.repo.files import BINARY, make_directory, translated, write_all
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, problem_and_advice
 from gitsession.store import Store
 
@@ -171,7 +171,7 @@ def _keep_file(reader: Reader, repair: Repair, content: bytes | None) -> None:
 
 
 def _write_new(path: Path, content: bytes) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o600)
     try:
         write_all(file, content)
         os.fsync(file)

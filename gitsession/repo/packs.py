@@ -5,10 +5,8 @@ each content, so a small object over a huge base is refused before that takes an
 (gitformat-pack): pack version 2, index version 2. A damaged index leads to no object, or to one with another id.
 """
 
-import errno
 import mmap
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ from pathlib import Path
 
 from gitsession.errors import Corrupt
 from gitsession.repo.codec import MAX_OBJECT_BYTES, object_id, too_large
-from gitsession.repo.files import read_file
+from gitsession.repo.files import open_plain, read_file
 
 # The numbers that git gives the kinds of objects, and the two kinds of deltas.
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
@@ -344,12 +342,9 @@ def _index(path: str) -> "bytes | mmap.mmap | None":
 
 def _mapped(path: str) -> "bytes | mmap.mmap":
     """Returns the content of a plain file, of which is read what is looked at."""
-    file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    file, size = open_plain(path, None)
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", path)
-        return mmap.mmap(file, 0, access=mmap.ACCESS_READ) if found.st_size else b""
+        return mmap.mmap(file, 0, access=mmap.ACCESS_READ) if size else b""
     finally:
         os.close(file)
 
