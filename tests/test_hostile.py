@@ -32,7 +32,17 @@ def outside(path: Path) -> dict[str, bytes | None]:
     return {str(each): each.read_bytes() if each.is_file() else None for each in found}
 
 
-@pytest.mark.parametrize("name", CASES)
+# What takes seconds, since it is unpacked or walked as far as the limits allow.
+LONG = {
+    "a loose object that unpacks to 1 GiB",
+    "a packed object that unpacks to 1 GiB",
+    "an object that unpacks to more than it says",
+    "20,000 nested trees",
+    "a tree of 600,000 items",
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES])
 def test_a_hostile_repository_does_no_harm(name: str, good: Path, tmp_path: Path) -> None:
     build, expected = CASES[name]
     store = tmp_path / "store.git"
