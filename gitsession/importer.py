@@ -27,11 +27,8 @@ from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
-from gitsession.transcripts import FORMATS, recognise
+from gitsession.transcripts import FORMATS, find_format
 from gitsession.transcripts.base import Format
-
-# How much of a file its format is recognised by.
-HEAD_BYTES = 64 * 1024
 
 # A batch is stored when it has grown to this: memory holds its index, and a crash loses no more than it.
 _BATCH_OBJECTS = 50_000
@@ -97,7 +94,7 @@ def _is_transcript(file: Path, format_name: str | None) -> bool:
         if not _may_be_read(file):
             return False
         with open_transcript(file) as stream:
-            return format_name is not None or recognise(stream.read(HEAD_BYTES), plain_name(file).name) is not None
+            return format_name is not None or find_format(stream, plain_name(file).name) is not None
     except (OSError, SessionError):
         return False
 
@@ -200,13 +197,12 @@ class _Import:
         try:
             before = Look.at([source.path])
             with open_transcript(source.path) as stream:
-                head = stream.read(HEAD_BYTES)
-                found = source.chosen or recognise(head, plain_name(source.path).name)
+                found = source.chosen or find_format(stream, plain_name(source.path).name)
+                stream.seek(0)
                 if found is None:
-                    yield from self._take_owner(source, head)
+                    yield from self._take_owner(source, stream.read(1024))
                     return
                 self.taken += 1
-                stream.seek(0)
                 bundled = found.bundle(source.path, listing)
                 if bundled is not None:
                     self.belonging.update(Path(path) for path in bundled[1])
@@ -358,6 +354,6 @@ def _looks_like(head: bytes) -> str:
     """Says what a file is that is no transcript."""
     if not head:
         return "is empty"
-    if b"\0" in head[:1024]:
+    if b"\0" in head:
         return "is a binary file, and no transcript"
     return "is no transcript of a format that is known here; see `gitsession formats`"

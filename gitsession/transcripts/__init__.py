@@ -1,11 +1,17 @@
 """The transcript formats of coding agents: each is one `Format`, told by what is in a file, not by its name."""
 
+import codecs
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import BinaryIO
 
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 
-__all__ = ["FORMATS", "AbandonedLine", "Format", "Record", "recognise"]
+__all__ = ["FORMATS", "AbandonedLine", "Format", "Record", "find_format", "recognise"]
+
+# How much of a file its format is told by; and how much where that is only a part of its first line.
+_HEAD_BYTES = 64 * 1024
+_MOST_HEAD_BYTES = 16 * 1024 * 1024
 
 
 class _Formats(Mapping[str, Format]):
@@ -58,10 +64,28 @@ def recognise(head: bytes, name: str) -> Format | None:
     """Returns the format of a file.
 
     Args:
-        head: Its first 64 KiB.
+        head: Its beginning.
         name: Its name.
 
     Returns:
         The format; None if it is in none that is known.
     """
     return next((one for one in FORMATS.values() if one.recognise(head, name)), None)
+
+
+def find_format(stream: BinaryIO, name: str) -> Format | None:
+    """Returns the format of a file that is open for reading bytes, at its beginning; as `recognise` does.
+
+    Its first 64 KiB tell. Where they tell nothing, and are a part of one long line of JSON (a prompt with an image,
+    the tools of an agent), that line is read to its end, or to 16 MiB.
+    """
+    head = stream.read(_HEAD_BYTES)
+    found = recognise(head, name)
+    if found is not None or not _is_part_of_a_line(head):
+        return found
+    return recognise(head + stream.readline(_MOST_HEAD_BYTES) + stream.read(_HEAD_BYTES), name)
+
+
+def _is_part_of_a_line(head: bytes) -> bool:
+    said = head.removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+    return len(head) == _HEAD_BYTES and said.startswith((b"{", b"[")) and b"\n" not in said

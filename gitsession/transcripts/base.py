@@ -123,7 +123,7 @@ class Format:
     Attributes:
         name: As `--format` takes it, such as `claude-code`.
         title: As a person calls the agent.
-        recognise: Tells from the first 64 KiB of a file, and its name, whether it is in this format.
+        recognise: Tells from the beginning of a file, and its name, whether it is in this format.
         read: Splits a file, open for reading bytes, into its records; yields them as it reads.
         header: The header fields (`id` at least) that the file's path and its first record tell. It must not depend
             on the records that follow, so that a file gives the same session however much of it there was.

@@ -14,7 +14,7 @@ from transcript_files import TRANSCRIPTS, content_of, format_of, header_of, name
 
 from gitsession.model import build_context
 from gitsession.record_ids import RecordIds
-from gitsession.transcripts import FORMATS, recognise
+from gitsession.transcripts import FORMATS, find_format, recognise
 from gitsession.transcripts.document import is_first
 from gitsession.transcripts.stored import decode_record, encode_record
 
@@ -158,6 +158,45 @@ def test_a_first_record_longer_than_the_head_is_recognised(head: bytes, expected
     found = recognise(head + b"x" * 70_000, "some")
     assert found is not None
     assert found.name == expected
+
+
+def lengthened(value: Any, most: int) -> None:
+    """Makes the longest text in a JSON object, names and ids aside, as long as a prompt with an image is."""
+    texts: list[tuple[Any, Any]] = []
+
+    def look(inner: Any) -> None:
+        for key, one in inner.items() if isinstance(inner, dict) else enumerate(inner):
+            if isinstance(one, dict | list):
+                look(one)
+            elif isinstance(one, str) and key not in ("type", "id", "kind", "role", "source"):
+                texts.append((inner, key))
+
+    look(value)
+    if texts:
+        holder, key = max(texts, key=lambda text: len(text[0][text[1]]))
+        holder[key] += "x" * most
+
+
+LINES = [path for path in TRANSCRIPTS if path.suffix == ".jsonl" and records_of(path)[0].value is not None]
+
+
+@pytest.mark.parametrize("path", LINES, ids=name_of)
+def test_a_first_line_longer_than_the_head_is_read_to_its_end(path: Path) -> None:
+    first, _, rest = path.read_bytes().partition(b"\n")
+    value = json.loads(first)
+    lengthened(value, 200_000)
+    for blanks in (b"", b"\xef\xbb\xbf\n  "):
+        content = blanks + json.dumps(value).encode() + b"\n" + rest
+        assert find_format(io.BytesIO(content), path.name) is format_of(path)
+
+
+def test_a_long_line_that_never_ends_is_read_no_further_than_it_is_looked_at() -> None:
+    stream = io.BytesIO(b'{"a":"' + b"x" * (20 << 20))
+    assert find_format(stream, "a.jsonl") is None
+    assert stream.tell() < 17 << 20
+    stream = io.BytesIO(b"\x00" * (1 << 20))
+    assert find_format(stream, "a.jsonl") is None
+    assert stream.tell() == 64 << 10
 
 
 @st.composite
