@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from gitsession.sync.bundles import import_bundle, is_bundle, write_bundle
     from gitsession.sync.cloning import clone
     from gitsession.sync.fetching import fetch
+    from gitsession.sync.git import git_environment
     from gitsession.sync.listing import RemoteSession, remote_sessions
     from gitsession.sync.pulling import pull
     from gitsession.sync.pushing import push
@@ -154,6 +155,7 @@ __all__ = [
     "clone",
     "export_transcript",
     "fetch",
+    "git_environment",
     "holds_transcripts",
     "import_bundle",
     "import_transcripts",
@@ -264,6 +266,7 @@ _NAMES = {
     ),
     "gitsession.sync.cloning": ("clone",),
     "gitsession.sync.fetching": ("fetch",),
+    "gitsession.sync.git": ("git_environment",),
     "gitsession.sync.listing": (
         "RemoteSession",
         "remote_sessions",

@@ -48,7 +48,7 @@ def scan(store: Store, sessions: Iterable[str] | None = None) -> Iterator[Stored
     if sessions is None:
         sessions = sorted(one.id for one in store.sessions() if isinstance(one, SessionInfo))
     seen: set[str] = set()
-    for session_id in sessions:
+    for session_id in [sessions] if isinstance(sessions, str) else sessions:
         state = store.reader.state(session_id, store.reader.tip(session_id))
         for number, encoded_id, blob in deltas_of(store.reader.objects, state.tree):
             if blob in seen:

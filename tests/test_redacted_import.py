@@ -225,7 +225,7 @@ def test_a_scan_looks_at_messages_of_all_kinds_and_tells_shared_ones_once(store:
     store.bind("a").commit(first)
     store.fork("a", "b")
     assert [*scan(store)] == [StoredSecret("a", 0, first.id, "2: message.content[1].text", "private-key")]
-    assert [*scan(store, ["b"])] == [StoredSecret("b", 0, first.id, "2: message.content[1].text", "private-key")]
+    assert [*scan(store, "b")] == [StoredSecret("b", 0, first.id, "2: message.content[1].text", "private-key")]
 
 
 def test_a_scan_of_a_redacted_session_finds_nothing(store: Store, path: Path) -> None:

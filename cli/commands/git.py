@@ -1,33 +1,14 @@
 """`gitsession git`."""
 
-import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
 import click
 
-from gitsession import GitNotFound
+from gitsession import GitNotFound, git_environment
 
 from .. import options
-
-# What git sets in its hooks and aliases (`git rev-parse --local-env-vars`) names another repository than the store.
-# What configures git (GIT_CONFIG_…) is the user's and stays.
-FOREIGN = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_DIR",
-    "GIT_GRAFT_FILE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_NAMESPACE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_SHALLOW_FILE",
-    "GIT_WORK_TREE",
-)
 
 
 @options.command(
@@ -46,7 +27,7 @@ def command(settings: options.Settings, arguments: tuple[str, ...]) -> None:
     Everything after `git` belongs to git; the exit code is git's. A session is a branch: the key `branch` of
     `gitsession list --json` has its name.
     """
-    environment = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+    environment = git_environment()
     # A replacement object would show a history that is not the one that is stored.
     environment["GIT_NO_REPLACE_OBJECTS"] = "1"
     click.get_current_context().exit(_run([f"--git-dir={settings.git_directory()}", *arguments], environment))

@@ -21,7 +21,7 @@ from gitsession.errors import AccessDenied, GitNotFound, RemoteUnavailable, Unav
 # Is told what git says while it is at work, as it comes: text for a terminal, with carriage returns.
 Progress = Callable[[str], None]
 
-# What git sets in its hooks and aliases (`git rev-parse --local-env-vars`), less what configures it.
+# What git sets in its hooks and aliases (`git rev-parse --local-env-vars`), but for what configures it.
 _FOREIGN = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -36,8 +36,6 @@ _FOREIGN = (
     "GIT_REPLACE_REF_BASE",
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
-    # The language of the messages that are read here.
-    "LANGUAGE",
 )
 
 # `ext::` runs any command. Hooks and file system monitors are programs that a repository names.
@@ -81,6 +79,11 @@ _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
 # A line of git's longer than this is nobody's message.
 _LONGEST = 2000
+
+
+def git_environment() -> dict[str, str]:
+    """Returns this process's environment without what would make git work on another repository than the one named."""
+    return {name: value for name, value in os.environ.items() if name not in _FOREIGN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +150,8 @@ class Git:
         settings = [*_ALWAYS, *([] if hooks else [_NO_HOOKS]), *([_DURABLE] if self.durable else [])]
         command = ["git", f"--git-dir={self.path}", "--no-replace-objects"]
         command += [part for setting in settings for part in ("-c", setting)]
-        environment = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+        environment = git_environment()
+        environment.pop("LANGUAGE", None)  # its messages are read here
         environment["LC_ALL"] = "C"
         # One damaged branch would fail a fetch of all others. No command that runs here removes objects.
         environment["GIT_REF_PARANOIA"] = "0"

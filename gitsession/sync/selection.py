@@ -24,11 +24,12 @@ class Selection:
 
     @classmethod
     def of(cls, sessions: Iterable[str] | None) -> "Selection":
-        """Takes what a caller gives.
+        """Takes what a caller gives; a single text is one id or pattern, not its letters.
 
         Raises:
             InvalidSessionId: One is no session's id.
         """
+        sessions = [sessions] if isinstance(sessions, str) else sessions
         chosen = cls(None if sessions is None else tuple(dict.fromkeys(sessions)))
         chosen.branches()
         return chosen

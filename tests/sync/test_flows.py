@@ -84,7 +84,7 @@ def test_one_session_is_fetched_without_the_others(near: Origin, clones: Clones,
     assert [ref for ref in refs if "x1" in ref] == []
     blobs = git("-C", theirs.path, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
     assert ours.info("x1").oid not in blobs
-    assert outcome(pull(theirs, sessions=["[x]?"])) == [("x1", "pull", "new")]
+    assert outcome(pull(theirs, sessions="[x]?")) == [("x1", "pull", "new")]  # one alone needs no list
 
 
 def test_a_store_that_serves_is_append_only_for_its_clients(origin: Origin, clones: Clones, git: Git) -> None:
