@@ -3,8 +3,6 @@
 A trajectory is one JSON array of events, an object that has them under `history`, `trajectory` or `events`, or an event
 a line; it is named by its file. The folder is `<conversation>/base_state.json`, by which it is recognised, and
 `events/event-<number>-<id>.json`, read as a `bundle`: an event's file is written once, the state again and again.
-
-Events are in order. A condensation is a compaction that keeps what follows the last event that it forgot.
 """
 
 import io
@@ -14,19 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
-from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part
 from gitsession.transcripts import bundle, document, records
 from gitsession.transcripts.base import Format, Growth, Listing, Record
 from gitsession.transcripts.fields import changed, mapping, one_line, text, time
-from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned
+from gitsession.transcripts.folding import none_abandoned
 from gitsession.transcripts.normal import titled_by_prompt
-from gitsession.transcripts.openhands_events import forgotten, is_event, messages_of, show
-from gitsession.transcripts.versions import latest
+from gitsession.transcripts.openhands_events import is_event, messages_of, show
+from gitsession.transcripts.openhands_fold import STATE, fold, inner_of, is_state
 from gitsession.view import View
 
 _PATHS = ((), ("history",), ("trajectory",), ("events",))
-_STATE = "base_state.json"
 # The file of one event belongs to the folder of its conversation.
 _EVENT_FILE = re.compile(r"event-\d+-.*\.json", re.DOTALL)
 
@@ -38,19 +34,7 @@ def _recognise(head: bytes, name: str) -> bool:
         found = list(itertools.islice(document.read(head, _PATHS, _describe), 1, 3))
         return bool(found) and is_event(found[0].value)
     first = records.first_objects(head, 1)
-    return any(is_event(value) or _is_state(value) or _is_state(_inner(value)) for value in first)
-
-
-def _is_state(value: dict[str, Any]) -> bool:
-    told = {"persistence_dir", "agent_status", "execution_status", "confirmation_policy", "max_iterations"}
-    return bool(text(value, "id")) and {"agent", "workspace"} <= value.keys() and bool(told & value.keys())
-
-
-def _inner(value: Any) -> dict[str, Any]:
-    """Returns the event, or the state, that a record holds."""
-    if bundle.is_file(value):
-        return bundle.content(value)
-    return value if isinstance(value, dict) else {}
+    return any(is_event(value) or is_state(value) or is_state(inner_of(value)) for value in first)
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -83,7 +67,7 @@ def _growth(first: Record) -> Growth:
 
 
 def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
-    if path.name != _STATE:
+    if path.name != STATE:
         return None
     events = path.parent / "events"
     return path.parent, [path, *(events / name for name in listing(events) if name.endswith(".json"))]
@@ -92,22 +76,22 @@ def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePa
 def _owner(path: PurePath, listing: Listing) -> PurePath | None:
     conversation = path.parent.parent
     inside = path.parent.name == "events" and path.suffix == ".json"
-    return conversation / _STATE if inside and _STATE in listing(conversation) else None
+    return conversation / STATE if inside and STATE in listing(conversation) else None
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
-    inner = _inner(first.value)
-    own = text(inner, "id") if _is_state(inner) else ""
-    named = path.parent.name if path.name == _STATE else path.stem
+    inner = inner_of(first.value)
+    own = text(inner, "id") if is_state(inner) else ""
+    named = path.parent.name if path.name == STATE else path.stem
     return _learn({"id": own or named or path.stem, "created_at": "", "agent": "openhands"}, first)
 
 
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
-    inner = _inner(record.value)
+    inner = inner_of(record.value)
     news: dict[str, Any] = {}
     if not header.get("created_at"):
         news["created_at"] = record.timestamp
-    if _is_state(inner):
+    if is_state(inner):
         news["cwd"] = text(mapping(inner, "workspace"), "working_dir") or None
     header = changed(header, **news)
     said = messages_of(inner, {})
@@ -117,32 +101,10 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
 def _view(record: Record) -> View:
     if not bundle.is_file(record.value):
         return show(record)
-    path, inner = record.value["path"], _inner(record.value)
+    path, inner = record.value["path"], inner_of(record.value)
     if not is_event(inner):
         return View("meta", (Part("text", one_line(path, 200)),))
     return show(Record(record.raw, inner))
-
-
-def _fold(log: Sequence[Record]) -> Conversation:
-    names: dict[str, str] = {}
-    said: list[tuple[str, str | None]] = []  # the events that are messages, and the entries that they became
-    found = latest(log)
-    if found and bundle.is_file(found[0].value):
-        found.sort(key=lambda record: text(record.value, "path"))
-
-    def messages(record: Record) -> Sequence[Message] | CompactionEntry:
-        event = _inner(record.value)
-        made = messages_of(event, names)
-        if isinstance(made, CompactionEntry):
-            gone = forgotten(event)
-            last = max((place for place, (name, _) in enumerate(said) if name in gone), default=-1)
-            kept = next((own for _, own in said[last + 1 :]), None) if last >= 0 else None
-            return CompactionEntry(made.summary, kept, None)
-        if made:
-            said.append((str(event.get("id")), record.id))
-        return made
-
-    return fold_each(found, messages)
 
 
 OPENHANDS = Format(
@@ -153,7 +115,7 @@ OPENHANDS = Format(
     header=_header,
     learn=_learn,
     view=_view,
-    fold=_fold,
+    fold=fold,
     abandoned=none_abandoned,
     write=_write,
     growth=_growth,

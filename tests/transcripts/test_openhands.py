@@ -1,6 +1,7 @@
 """OpenHands' trajectories and conversations."""
 
 import json
+from typing import Any
 
 import pytest
 from folded import assistant, call, conversation, tool, user
@@ -91,3 +92,50 @@ def test_a_range_that_nobody_could_have_is_not_gone_through() -> None:
     event = {"id": 1, "timestamp": "t", "source": "agent", "action": "condensation", "args": args}
     (entry,) = OPENHANDS.fold(read(OPENHANDS, json.dumps([event]).encode()))
     assert entry.first_kept_id is None
+
+
+def sdk(kind: str, own: str, **told: Any) -> dict[str, Any]:
+    return {"kind": kind, "id": own, "timestamp": "2026-03-02T10:00:00", "source": "agent", **told}
+
+
+def action(own: str, call_id: str, response: str, *thought: str) -> dict[str, Any]:
+    given = {"id": call_id, "name": "read", "arguments": "{}", "origin": "completion"}
+    known = {"tool_name": "read", "tool_call_id": call_id, "tool_call": given, "llm_response_id": response}
+    return sdk("ActionEvent", own, thought=[{"type": "text", "text": one} for one in thought], action=None, **known)
+
+
+def events_of(*events: dict[str, Any]) -> list[Any]:
+    found = OPENHANDS.fold(read(OPENHANDS, b"".join(json.dumps(event).encode() + b"\n" for event in events)))
+    return [getattr(entry, "message", None) or (entry.summary, entry.first_kept_id) for entry in found]
+
+
+def test_the_calls_of_one_answer_stand_in_one_message() -> None:
+    state = sdk("ConversationStateUpdateEvent", "s", key="stats", value={})
+    first, second, third = action("a1", "c1", "r1", "I look."), action("a2", "c2", "r1"), action("a3", "c3", "r2")
+    calls = [call("c1", "read", "{}"), call("c2", "read", "{}")]
+    assert events_of(first, state, second, third) == [
+        assistant("I look.", tool_calls=calls),
+        assistant(tool_calls=[call("c3", "read", "{}")]),
+    ]
+    # What has a result between them, or a thought of its own, was not one message to the model either.
+    failed = sdk("AgentErrorEvent", "e", tool_name="read", tool_call_id="c1", error="no")
+    assert len(events_of(first, failed, second)) == 3
+    assert len(events_of(first, action("a2", "c2", "r1", "And there."))) == 2
+
+
+def test_what_is_kept_of_an_answer_with_several_calls_is_all_of_it() -> None:
+    gone = sdk("Condensation", "k", forgotten_event_ids=["m"], summary="so far", llm_response_id="r")
+    prompt = sdk("MessageEvent", "m", llm_message={"role": "user", "content": [{"type": "text", "text": "Look."}]})
+    assert events_of(prompt, action("a1", "c1", "r1"), action("a2", "c2", "r1"), gone)[-1] == ("so far", "a1")
+
+
+def test_images_are_read() -> None:
+    content = [
+        {"type": "text", "text": "Look"},
+        {"type": "image", "image_urls": ["data:image/png;base64,eA==", "http://x/y"]},
+    ]
+    seen = sdk("ObservationEvent", "o", tool_name="read", tool_call_id="c1", observation={"content": content})
+    prompt = sdk("MessageEvent", "m", llm_message={"role": "user", "content": content})
+    parts = [{"type": "text", "text": "Look"}]
+    parts += [{"type": "image_url", "image_url": {"url": url}} for url in ("data:image/png;base64,eA==", "http://x/y")]
+    assert [one["content"] for one in events_of({**prompt, "source": "user"}, seen)] == [parts, parts]
