@@ -17,6 +17,7 @@ _HOMES: Mapping[str, str] = {
     "opencode": "${XDG_DATA_HOME:-~/.local/share}/opencode",
     "copilot": "${COPILOT_HOME:-~/.copilot}",
     "droid": "${FACTORY_HOME_OVERRIDE:-~}/.factory",
+    "openhands": "${OPENHANDS_CONVERSATIONS_DIR:-${OPENHANDS_PERSISTENCE_DIR:-~/.openhands}/conversations}",
     "aider": "~/.aider",
 }
 INSTALLABLE = tuple(_HOMES)

@@ -44,9 +44,10 @@ if TYPE_CHECKING:
         UnknownTranscript,
         UnsupportedFormat,
     )
-    from gitsession.exporter import RESUMABLE, Export, export_transcript, install_transcript
+    from gitsession.exporter import RESUMABLE, Export, export_transcript
     from gitsession.finding import Finding
     from gitsession.importer import holds_transcripts, import_transcripts
+    from gitsession.installer import install_transcript
     from gitsession.listing import BrokenSession, SessionInfo
     from gitsession.maintenance import Maintenance, maintain
     from gitsession.model import (
@@ -218,10 +219,10 @@ _NAMES = {
         "RESUMABLE",
         "Export",
         "export_transcript",
-        "install_transcript",
     ),
     "gitsession.finding": ("Finding",),
     "gitsession.importer": ("holds_transcripts", "import_transcripts"),
+    "gitsession.installer": ("install_transcript",),
     "gitsession.maintenance": ("Maintenance", "maintain"),
     "gitsession.listing": ("BrokenSession", "SessionInfo"),
     "gitsession.model": (

@@ -1,16 +1,12 @@
-"""Giving a session back to an agent: as a transcript that the agent can resume, put where the agent looks for it."""
+"""Giving a session back to an agent: as a transcript that the agent can resume."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePath
-from tempfile import SpooledTemporaryFile
-from typing import IO
+from pathlib import PurePath
 from uuid import NAMESPACE_OID, uuid5
 
 from gitsession.conversation import StoredDelta, entries, split_lines
-from gitsession.errors import TranscriptExists
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.reading import State, named
 from gitsession.revisions import resolve
@@ -26,8 +22,6 @@ RESUMABLE = tuple(name for name, one in FORMATS.items() if one.compose is not No
 
 # The new ids are derived below this one.
 _NAMESPACE = str(uuid5(NAMESPACE_OID, "gitsession/export"))
-# What is kept in memory of a transcript before it is written to a temporary file, in bytes.
-_SPOOLED = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +30,11 @@ class Export:
 
     Attributes:
         format: The agent's format.
-        lines: The bytes of the transcript.
+        lines: The bytes of the transcript; of one that is a folder, a line `{"path": …, "text": …}` for each file.
         path: Where the agent looks for it, below its own directory.
         cwd: The directory in which the agent goes on.
         whole: It is the transcript that was imported, byte for byte.
+        folder: It is a folder of files, and `path` is the folder.
     """
 
     format: str
@@ -47,6 +42,7 @@ class Export:
     path: PurePath
     cwd: str
     whole: bool
+    folder: bool
     _composed: Composed
 
     def resume(self, path: PurePath) -> tuple[str, ...]:
@@ -112,41 +108,7 @@ def export_transcript(
     composed = chosen.compose(draft)
     whole = whole and not composed.rewritten
     lines = chosen.write(records) if whole else composed.lines
-    return Export(format, lines, composed.path, draft.cwd, whole, composed)
-
-
-def install_transcript(export: Export, path: Path) -> bool:
-    """Writes a transcript where its agent finds it, and never over a file that is there.
-
-    Args:
-        export: The transcript.
-        path: The file; its directories are made.
-
-    Returns:
-        Whether it was written; False if the same transcript is there already.
-
-    Raises:
-        TranscriptExists: Another file is there.
-        OSError: The disk refuses; then nothing is left of it.
-    """
-    with SpooledTemporaryFile(_SPOOLED) as content:
-        # Composed as a whole before, so that an error leaves no half of it for the agent to find.
-        content.writelines(export.lines)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            if path.is_file() and _holds(path, content):
-                return False
-            raise TranscriptExists(str(path), path.stat().st_size if path.exists() else None) from None
-        try:
-            with os.fdopen(target, "wb") as stream:
-                stream.writelines(_chunks(content))
-        except OSError:
-            with suppress(OSError):
-                path.unlink()
-            raise
-    return True
+    return Export(format, lines, composed.path, draft.cwd, whole, composed.folder, composed)
 
 
 def _is_directory_name(name: str) -> bool:
@@ -182,15 +144,3 @@ def _is_unforked(store: Store, state: State) -> bool:
     """Tells whether a state is the head of a session that is no fork, and no branch of another."""
     own = state.meta.id == state.session_id and state.meta.forked_from is None
     return own and state.oid == store.reader.tip(state.session_id)
-
-
-def _holds(path: Path, content: IO[bytes]) -> bool:
-    """Tells whether a file holds just this."""
-    with path.open("rb") as there:
-        return all(there.read(len(chunk)) == chunk for chunk in _chunks(content)) and not there.read(1)
-
-
-def _chunks(content: IO[bytes]) -> Iterator[bytes]:
-    content.seek(0)
-    while chunk := content.read(1 << 16):
-        yield chunk

@@ -1,4 +1,4 @@
-"""Giving sessions back to their agents: what is verbatim, what is forked, what is composed; and where it is put."""
+"""Giving sessions back to their agents: what is verbatim, what is forked, what is composed."""
 
 import json
 from collections.abc import Sequence
@@ -14,7 +14,6 @@ from gitsession import (
     ImportResult,
     MessageEntry,
     Store,
-    TranscriptExists,
     export_transcript,
     import_transcripts,
     install_transcript,
@@ -24,13 +23,18 @@ from gitsession.layout import HEADS, branch_of
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 SIMPLE = FIXTURES / "claude-code" / "simple.jsonl"
+CONVERSATION = FIXTURES / "openhands" / "conversations" / "3f0b8c527a414d7e9c1d2b6f5e8a9041" / "base_state.json"
 # Transcripts of one file that are whole, and those of a session of its own, no subagent's.
 IMPORTED = [
     path
     for name in RESUMABLE
+    if name != "openhands"  # keeps a folder
     for path in sorted((FIXTURES / name).rglob("*"))
     if path.is_file() and "oddities" not in path.name and not {"spawn", "subagents", "storage"} & {*path.parts}
 ]
+
+
+FORKED = [*(path for path in IMPORTED if path.stem != "empty"), CONVERSATION]
 
 
 def label(path: Path) -> str:
@@ -70,7 +74,12 @@ def again(tmp_path: Path, store: Store, session: str, name: str, **how: Any) -> 
     """Exports a session, imports it into another store, and returns its messages there."""
     made = export_transcript(store, session, name, **how)
     path = tmp_path / "again" / made.path
-    assert install_transcript(made, path)
+    if made.folder:
+        path = path.with_suffix(".jsonl")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"".join(made.lines))
+    else:
+        assert install_transcript(made, path)
     other = Store.init(tmp_path / f"other-{len(list(tmp_path.iterdir()))}.git", durable=False)
     return other.messages(take(other, path))
 
@@ -91,7 +100,7 @@ def test_an_imported_session_is_given_back_byte_for_byte(store: Store, path: Pat
     assert content(store, session, name, at="~0") == path.read_bytes()
 
 
-@pytest.mark.parametrize("path", [path for path in IMPORTED if path.stem != "empty"], ids=label)
+@pytest.mark.parametrize("path", FORKED, ids=label)
 def test_an_earlier_revision_is_a_fork_with_the_same_conversation(store: Store, tmp_path: Path, path: Path) -> None:
     session, name = take(store, path), format_of(path)
     made = export_transcript(store, session, name, at="~1")
@@ -102,7 +111,7 @@ def test_an_earlier_revision_is_a_fork_with_the_same_conversation(store: Store, 
 
 @pytest.mark.parametrize("name", RESUMABLE)
 def test_a_fork_goes_on_with_what_was_added(store: Store, tmp_path: Path, name: str) -> None:
-    session = take(store, max(path for path in IMPORTED if format_of(path) == name))
+    session = take(store, max(path for path in FORKED if format_of(path) == name))
     fork = store.fork(session, "a-fork")
     added = {"role": "user", "content": "And now?"}
     store.append(fork, MessageEntry(added, id="added", timestamp="2026-03-04T09:00:00Z"))
@@ -117,6 +126,9 @@ def test_native_messages_become_the_agents_records(store: Store, tmp_path: Path,
         spoken = [{key: one[key] for key in one if key != "tool_calls"} for one in NATIVE if one["role"] != "tool"]
         assert found[0]["content"].startswith("aider chat started at ")
         assert found[1:] == spoken
+    elif name == "openhands":  # notes no model, and begins with a system prompt
+        assert found[0]["role"] == "system"
+        assert found[1:] == [{key: one[key] for key in one if key != "model"} for one in NATIVE]
     else:
         assert found == NATIVE
 
@@ -177,43 +189,6 @@ def test_an_abandoned_branch_made_with_git_is_a_fork(store: Store, git: Any) -> 
     session = take(store, SIMPLE)
     git("branch", "try-2", branch_of(session), cwd=store.path)
     assert not export_transcript(store, HEADS + "try-2", "claude-code").whole
-
-
-class TestInstall:
-    def test_writes_a_private_file_and_its_directories(self, store: Store, native: str, tmp_path: Path) -> None:
-        made = export_transcript(store, native, "claude-code")
-        path = tmp_path / "a" / "b" / made.path.name
-        assert install_transcript(made, path)
-        assert path.read_bytes() == content(store, native, "claude-code")
-        assert path.stat().st_mode & 0o777 == 0o600
-
-    def test_does_nothing_where_the_same_is_there(self, store: Store, tmp_path: Path) -> None:
-        session = take(store, SIMPLE)
-        path = tmp_path / "s.jsonl"
-        path.write_bytes(SIMPLE.read_bytes())
-        before = path.stat()
-        assert not install_transcript(export_transcript(store, session, "claude-code"), path)
-        assert path.stat() == before
-
-    @pytest.mark.parametrize("there", [b"", b"other", SIMPLE.read_bytes() + b"{}\n", SIMPLE.read_bytes()[:-1]])
-    def test_never_writes_over_another_file(self, store: Store, tmp_path: Path, there: bytes) -> None:
-        made = export_transcript(store, take(store, SIMPLE), "claude-code")
-        path = tmp_path / "s.jsonl"
-        path.write_bytes(there)
-        with pytest.raises(TranscriptExists) as raised:
-            install_transcript(made, path)
-        assert (raised.value.path, raised.value.size) == (str(path), len(there))
-        assert path.read_bytes() == there
-
-    def test_never_writes_over_anything_else(self, store: Store, native: str, tmp_path: Path) -> None:
-        made = export_transcript(store, native, "pi")
-        path = tmp_path / "s.jsonl"
-        path.symlink_to(tmp_path / "elsewhere")
-        with pytest.raises(TranscriptExists, match="something else"):
-            install_transcript(made, path)
-        assert not (tmp_path / "elsewhere").exists()
-        with pytest.raises(TranscriptExists):
-            install_transcript(made, tmp_path)
 
 
 class TestClaudeAgentSdk:

@@ -65,6 +65,7 @@ ORDER = [
     "files",
     "importer",
     "exporter",
+    "installer",
     "sync",
     "maintenance",
     "aio",

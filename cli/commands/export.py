@@ -81,9 +81,12 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     context      what a model is shown: from the last compaction on
     markdown     the conversation as a document
     original     the transcript that was imported, byte for byte
-    claude-code, codex, pi, gemini, opencode, copilot, droid, aider, modular-agent
+    claude-code, codex, pi, gemini, opencode, copilot, droid, openhands, aider, modular-agent
                  a transcript that the agent can resume: the imported one as it is; a fork of it at an earlier
                  revision, or with what was added, under a new id; or one made of the conversation
+
+    OpenHands keeps a folder: on stdout each of its files is a line, {"path": …, "text": …}, which can be imported. A
+    trajectory of its older web application, which resumes none, becomes a conversation of its command.
 
     --install writes no file that is there already. opencode looks for no file: its own goes to opencode/import in
     your data directory, and it is told to import that; aider's goes to ~/.aider/sessions, and it is told to restore

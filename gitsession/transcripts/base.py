@@ -91,6 +91,8 @@ class Composed(NamedTuple):
         resume: The command that resumes it, given where it was put; None where a program of one's own does that.
         prepare: The command that has to run before, given the same; None where the agent reads the file itself.
         rewritten: The lines are to be written although the draft is whole: as it is, it could not be resumed.
+        folder: The transcript consists of files: the lines are those of a `bundle`, and `path` is the directory that
+            its files are put into.
     """
 
     lines: Iterable[bytes]
@@ -98,6 +100,7 @@ class Composed(NamedTuple):
     resume: Callable[[PurePath], tuple[str, ...]] | None
     prepare: Callable[[PurePath], tuple[str, ...]] | None = None
     rewritten: bool = False
+    folder: bool = False
 
 
 def _bare(record: Record) -> Record:

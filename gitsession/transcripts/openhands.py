@@ -18,6 +18,7 @@ from gitsession.transcripts.base import Format, Growth, Listing, Record
 from gitsession.transcripts.fields import changed, mapping, one_line, text, time
 from gitsession.transcripts.folding import none_abandoned
 from gitsession.transcripts.normal import titled_by_prompt
+from gitsession.transcripts.openhands_compose import compose
 from gitsession.transcripts.openhands_events import is_event, messages_of, show
 from gitsession.transcripts.openhands_fold import STATE, fold, inner_of, is_state
 from gitsession.view import View
@@ -34,7 +35,7 @@ def _recognise(head: bytes, name: str) -> bool:
         found = list(itertools.islice(document.read(head, _PATHS, _describe), 1, 3))
         return bool(found) and is_event(found[0].value)
     first = records.first_objects(head, 1)
-    return any(is_event(value) or is_state(value) or is_state(inner_of(value)) for value in first)
+    return any(is_event(inner) or is_state(inner) for inner in map(inner_of, first))
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -122,4 +123,5 @@ OPENHANDS = Format(
     bundle=_bundle,
     owner=_owner,
     places=("${OPENHANDS_CONVERSATIONS_DIR:-${OPENHANDS_PERSISTENCE_DIR:-~/.openhands}/conversations}",),
+    compose=compose,
 )

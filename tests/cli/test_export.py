@@ -24,6 +24,7 @@ VARIABLES = {
     "opencode": "XDG_DATA_HOME",
     "copilot": "COPILOT_HOME",
     "droid": "FACTORY_HOME_OVERRIDE",
+    "openhands": "OPENHANDS_PERSISTENCE_DIR",
     "aider": "HOME",
 }
 
@@ -33,7 +34,8 @@ def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Gives each agent a directory of its own."""
     for name, variable in VARIABLES.items():
         monkeypatch.setenv(variable, str(tmp_path / name))
-    monkeypatch.delenv("PI_CODING_AGENT_SESSION_DIR", raising=False)
+    for moved in ("PI_CODING_AGENT_SESSION_DIR", "OPENHANDS_CONVERSATIONS_DIR"):
+        monkeypatch.delenv(moved, raising=False)
     return tmp_path
 
 
@@ -51,7 +53,11 @@ def test_a_session_is_installed_with_the_command_that_resumes_it(
     path, command = done.out.splitlines()
     assert Path(path).is_relative_to(homes / name)
     made = export_transcript(Store.open(store_path), fix_login, name, cwd=str(Path.cwd()))
-    assert Path(path).read_bytes() == b"".join(made.lines)
+    if made.folder:
+        files = {one["path"]: one["text"] for one in map(json.loads, made.lines)}
+        assert {name: Path(path, name).read_text() for name in files} == files
+    else:
+        assert Path(path).read_bytes() == b"".join(made.lines)
     assert shlex.split(command)[:4] == ["cd", str(Path.cwd()), "&&", {"claude-code": "claude"}.get(name, name)]
     again = gitsession("export", fix_login, "--format", name, "--install")
     assert again.out.splitlines() == [f"{path}  (was there already, the same)", command]
@@ -73,14 +79,26 @@ def test_a_command_that_has_to_run_before_is_told(gitsession: Run, fix_login: st
     assert homes in Path(path).parents
 
 
+def test_a_folder_is_written_to_stdout_as_it_is_imported(gitsession: Run, fix_login: str, tmp_path: Path) -> None:
+    path = tmp_path / "conversation.jsonl"
+    path.write_text(gitsession("export", fix_login, "--format", "openhands").out)
+    assert {*map(str, json.loads(path.read_text().splitlines()[0]))} == {"path", "text"}
+    assert gitsession("import", path).code == 0
+    said = gitsession("export", "conversation", "--format", "messages").values
+    before = gitsession("export", fix_login, "--format", "messages").values
+    assert said[1:] == [{key: one[key] for key in one if key != "model"} for one in before]
+
+
 @pytest.mark.parametrize("name", INSTALLABLE)
 def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path, name: str) -> None:
     path = Path(gitsession("export", fix_login, "--format", name, "--install").out.splitlines()[0])
-    path.write_text("the agent went on\n")
+    file = path / "events" / "event-00009-0123456789.json" if path.is_dir() else path
+    file.write_text("the agent went on\n")
+    size = sum(one.stat().st_size for one in path.parent.rglob("*") if one.is_file())
     done = gitsession("export", fix_login, "--format", name, "--install")
     assert (done.code, done.out) == (17, "")
-    assert "another transcript of 18 bytes is there, and nothing was written" in done.err
-    assert path.read_text() == "the agent went on\n"
+    assert f"another transcript of {size:,} bytes is there, and nothing was written" in done.err
+    assert file.read_text() == "the agent went on\n"
     assert homes in path.parents
 
 
@@ -111,6 +129,9 @@ def test_only_an_agents_format_can_be_installed(gitsession: Run, fix_login: str)
         ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/projects/x.jsonl"),
         ("droid", {}, "/home/dev/.factory/projects/x.jsonl"),
         ("droid", {"FACTORY_HOME_OVERRIDE": "/f"}, "/f/.factory/projects/x.jsonl"),
+        ("openhands", {}, "/home/dev/.openhands/conversations/projects/x.jsonl"),
+        ("openhands", {"OPENHANDS_PERSISTENCE_DIR": "/p"}, "/p/conversations/projects/x.jsonl"),
+        ("openhands", {"OPENHANDS_PERSISTENCE_DIR": "/p", "OPENHANDS_CONVERSATIONS_DIR": "/c"}, "/c/projects/x.jsonl"),
         ("aider", {}, "/home/dev/.aider/projects/x.jsonl"),
         ("copilot", {}, "/home/dev/.copilot/projects/x.jsonl"),
         ("copilot", {"COPILOT_HOME": "/c"}, "/c/projects/x.jsonl"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from losses import LOSSES
+from losses import LOSSES, forked
 from transcript_files import format_of, read, records_of
 
 from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
@@ -68,7 +68,13 @@ def compose_all(path: Path, one: Format, end: int) -> tuple[Entries, Entries]:
     return entries, again(one, records if same else (), () if same else entries)
 
 
-def comparable(entries: Iterable[MessageEntry | CompactionEntry], one: Format, source: Format) -> list[Any]:
+def resumable(path: Path) -> Format | None:
+    """Returns the format of a fixture, as far as its agent resumes such a file: no trajectory of OpenHands."""
+    own = format_of(path)
+    return None if own.name == "openhands" and path.name != "base_state.json" else own
+
+
+def comparable(entries: Iterable[MessageEntry | CompactionEntry], one: Format, source: Format | None) -> list[Any]:
     """Returns what a conversation has in common with the same one, composed for an agent.
 
     Left out is what the agent has no place for, as `losses` says; nothing in an agent's own session.
@@ -76,8 +82,7 @@ def comparable(entries: Iterable[MessageEntry | CompactionEntry], one: Format, s
     found: list[Any] = []
     for entry in entries:
         found += [entry.summary] if isinstance(entry, CompactionEntry) else normal_messages(entry.message)
-    if source is not one:
-        found = LOSSES[one.name](found)
+    found = forked(found, one.name) if source is one else LOSSES[one.name](found)
     for message in found:
         if isinstance(message, dict):
             message.pop("name", None)

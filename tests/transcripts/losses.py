@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from gitsession.transcripts.openhands_compose import NO_RESULT, PROMPT
+
 Talk = list[Any]
 
 
@@ -70,6 +72,17 @@ def aider(talk: Talk) -> Talk:
             elif words:
                 found.append({"role": one["role"], "content": words})
     return found
+
+
+def openhands(talk: Talk) -> Talk:
+    """Which model spoke; images in an answer; thoughts that stand alone; the order of results; lone surrogates."""
+    talk = _without_notices(json.loads(json.dumps(talk, ensure_ascii=False).encode("utf-8", "replace")))
+    told = [one for one in talk[:1] if _is(one, "system") and not _is_meta(one)]
+    talk = _answered(_with_results(_as_context(talk[len(told) :])))
+    talk = [one for one in talk if not (_is(one, "assistant") and one.keys() <= {"role", "reasoning", "model"})]
+    talk = [_without(_marked(one) if _is(one, "assistant") else one, "model") for one in talk]
+    # One of its own, where the session began with none.
+    return [_marked(one) for one in told if not one["content"].startswith(PROMPT)] + talk
 
 
 def modular_agent(talk: Talk) -> Talk:
@@ -158,12 +171,31 @@ def _with_results(talk: Talk) -> Talk:
     return [one for own in found for one in _in_order(own)]
 
 
+def _answered(talk: Talk) -> Talk:
+    """Results stand behind their calls; a call without one has a result that says so."""
+    results = {one["tool_call_id"]: one for one in talk if _is(one, "tool")}
+    found: list[Any] = []
+    for one in talk:
+        if not _is(one, "tool"):
+            found.append(one)
+        calls = one.get("tool_calls", ()) if _is(one, "assistant") else ()
+        for own in (call[0] if isinstance(call, tuple) else call["id"] for call in calls):
+            unknown = {"role": "tool", "content": NO_RESULT, "tool_call_id": own, "is_error": True}
+            found.append(results.get(own, unknown))
+    return found
+
+
 def _in_order(own: list[Any]) -> list[Any]:
     first, *results = own
     if not results:
         return own
     order = [call[0] for call in first["tool_calls"]]
     return [first, *sorted(results, key=lambda one: order.index(one["tool_call_id"]))]
+
+
+def forked(talk: Talk, name: str) -> Talk:
+    """What is added where an agent's own session is forked between a call and its result."""
+    return _answered(talk) if name == "openhands" else talk
 
 
 LOSSES: dict[str, Callable[[Talk], Talk]] = {
@@ -176,4 +208,5 @@ LOSSES: dict[str, Callable[[Talk], Talk]] = {
     "droid": droid,
     "modular-agent": modular_agent,
     "aider": aider,
+    "openhands": openhands,
 }

@@ -11,7 +11,7 @@ from gitsession.transcripts import FORMATS, recognise
 
 OPENHANDS = FORMATS["openhands"]
 DIRECTORY = FIXTURES / "openhands"
-STATE = next(DIRECTORY.rglob("base_state.json"))
+STATE = DIRECTORY / "conversations" / "5d7a1a0c-1a55-4f0a-9a5f-6f6f0f6f0a01" / "base_state.json"
 SYSTEM = {"role": "system", "content": "You are OpenHands agent, a helpful assistant."}
 MODEL = "claude-sonnet-4"
 
