@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from gitsession.sync.syncing import sync
     from gitsession.transcripts import FORMATS
     from gitsession.transcripts.base import Format
+    from gitsession.transcripts.chat_messages import langchain_messages, openai_messages
     from gitsession.verify import verify
     from gitsession.view import Part, View, readable, view
 
@@ -163,8 +164,10 @@ __all__ = [
     "install_transcript",
     "is_bundle",
     "is_maintenance_due",
+    "langchain_messages",
     "maintain",
     "new_commit",
+    "openai_messages",
     "plan_repair",
     "pull",
     "push",
@@ -288,6 +291,7 @@ _NAMES = {
     "gitsession.sync.syncing": ("sync",),
     "gitsession.transcripts": ("FORMATS",),
     "gitsession.transcripts.base": ("Format",),
+    "gitsession.transcripts.chat_messages": ("langchain_messages", "openai_messages"),
     "gitsession.verify": ("verify",),
     "gitsession.view": (
         "Part",

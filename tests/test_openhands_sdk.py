@@ -25,7 +25,8 @@ from gitsession import (
     import_transcripts,
     install_transcript,
 )
-from gitsession.transcripts.openhands_compose import NO_RESULT, PROMPT
+from gitsession.transcripts.composing import NO_RESULT
+from gitsession.transcripts.openhands_compose import PROMPT
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CONVERSATION = FIXTURES / "openhands" / "conversations" / "3f0b8c527a414d7e9c1d2b6f5e8a9041"

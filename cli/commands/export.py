@@ -10,7 +10,16 @@ from tempfile import SpooledTemporaryFile
 
 import click
 
-from gitsession import RESUMABLE, Store, build_context, export_transcript, install_transcript
+from gitsession import (
+    RESUMABLE,
+    Message,
+    Store,
+    build_context,
+    export_transcript,
+    install_transcript,
+    langchain_messages,
+    openai_messages,
+)
 
 from .. import options
 from ..agent_homes import INSTALLABLE, agent_path
@@ -30,8 +39,11 @@ def _messages(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
     return (text + b"\n" for text in store.messages(session_id, at=at).texts)
 
 
-def _context(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
-    return (json.dumps(message).encode() + b"\n" for message in build_context(store.load(session_id, at=at)))
+def _context(
+    shape: Callable[[list[Message]], Iterable[Message]], store: Store, session_id: str, at: str | None
+) -> Iterator[bytes]:
+    shown = build_context(store.load(session_id, at=at))
+    return (json.dumps(message).encode() + b"\n" for message in shape(shown))
 
 
 def _markdown(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
@@ -50,7 +62,9 @@ def _agent(name: str, store: Store, session_id: str, at: str | None) -> Iterable
 WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
     "jsonl": _jsonl,
     "messages": _messages,
-    "context": _context,
+    "context": partial(_context, list),
+    "openai": partial(_context, openai_messages),
+    "langchain": partial(_context, langchain_messages),
     "markdown": _markdown,
     "original": _original,
     **{name: partial(_agent, name) for name in RESUMABLE},
@@ -79,6 +93,8 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     jsonl        the log as it is stored, one entry a line
     messages     the conversation, one message a line, each as it is stored
     context      what a model is shown: from the last compaction on
+    openai       the same, one message a line, as OpenAI's chat API takes it
+    langchain    the same, one message a line, as LangChain's messages_from_dict reads it, to go on with in a graph
     markdown     the conversation as a document
     original     the transcript that was imported, byte for byte
     claude-code, codex, pi, gemini, opencode, copilot, droid, openhands, aider, modular-agent

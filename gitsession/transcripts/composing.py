@@ -16,6 +16,9 @@ from gitsession.transcripts.fields import items, mapping, text, time
 from gitsession.transcripts.records import parse
 from gitsession.transcripts.shapes import normal_messages
 
+NO_RESULT = "The result of this call is not known."
+"""What stands for the result that a call does not have: providers want one for each."""
+
 # What can stand in a path and on a command line, and is neither an option nor a way out of a directory.
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 # The only characters that providers take in the ids and names of tools.

@@ -23,6 +23,7 @@ from gitsession.model import CompactionEntry, Message
 from gitsession.transcripts import bundle
 from gitsession.transcripts.base import Composed, Draft, Record
 from gitsession.transcripts.composing import (
+    NO_RESULT,
     Said,
     arguments,
     derived_uuid,
@@ -42,9 +43,6 @@ from gitsession.transcripts.versions import latest
 
 PROMPT = "You are OpenHands agent, an assistant that uses a computer to solve the tasks of its user."
 """How a system prompt begins that the session does not have itself."""
-
-NO_RESULT = "The result of this call is not known."
-"""What stands for the result that a call does not have: providers want one for each."""
 
 # A result whose form is no tool's.
 _SEEN = "MCPToolObservation"

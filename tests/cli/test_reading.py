@@ -203,6 +203,17 @@ def test_export_writes_what_a_model_is_shown(gitsession: Run, fix_login: str) ->
     assert gitsession("export", "fix-login", "--format", "context").values == CONVERSATION
 
 
+def test_what_a_model_is_shown_is_told_as_requests_take_it(gitsession: Run, fix_login: str) -> None:
+    sent = gitsession("export", fix_login, "--format", "openai").values
+    assert sent == [
+        {key: one[key] for key in ("role", "tool_call_id", "content", "tool_calls") if key in one}
+        for one in CONVERSATION
+    ]
+    assert [one["type"] for one in gitsession("export", fix_login, "--format", "langchain").values] == [
+        {"user": "human", "assistant": "ai"}.get(one["role"], one["role"]) for one in CONVERSATION
+    ]
+
+
 def test_export_writes_markdown(gitsession: Run) -> None:
     fence = {"role": "tool", "tool_call_id": "c1", "name": "cat", "content": "```\ncode\n```"}
     gitsession("append", "doc", "--parent", "", stdin=json.dumps([{"role": "user", "content": "Hi"}, fence]))

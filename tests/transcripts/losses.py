@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from gitsession.transcripts.openhands_compose import NO_RESULT, PROMPT
+from gitsession.transcripts.composing import NO_RESULT
+from gitsession.transcripts.openhands_compose import PROMPT
 
 Talk = list[Any]
 
@@ -88,6 +89,24 @@ def openhands(talk: Talk) -> Talk:
 def modular_agent(talk: Talk) -> Talk:
     """Nothing: messages stay in the shape that they have."""
     return talk
+
+
+def openai_messages(talk: Talk) -> Talk:
+    """What was thought, what failed, who spoke; images but those of the user."""
+    unknown = ("reasoning", "model", "is_error")
+    return [_without(_marked(one) if _is(one, "assistant", "tool") else one, *unknown) for one in _sent(talk)]
+
+
+def langchain_messages(talk: Talk) -> Talk:
+    """Images in an answer."""
+    return [_marked(one) if _is(one, "assistant") else one for one in _sent(talk)]
+
+
+def _sent(talk: Talk) -> Talk:
+    """What no provider takes; that something is context; the order of results."""
+    talk = _answered(_with_results([_with_arguments(one) for one in _without_notices(talk)]))
+    talk = [_without(one, "meta", "name") for one in talk]
+    return [one for one in talk if one["role"] == "tool" or one.get("content") or "tool_calls" in one]
 
 
 def _is(one: Any, *roles: str) -> bool:
@@ -210,3 +229,5 @@ LOSSES: dict[str, Callable[[Talk], Talk]] = {
     "aider": aider,
     "openhands": openhands,
 }
+
+MESSAGES: dict[str, Callable[[Talk], Talk]] = {"openai": openai_messages, "langchain": langchain_messages}

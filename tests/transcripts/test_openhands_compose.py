@@ -11,7 +11,8 @@ from transcript_files import FIXTURES, read
 
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.transcripts import FORMATS, Record, bundle, recognise
-from gitsession.transcripts.openhands_compose import NO_RESULT, PROMPT, compose
+from gitsession.transcripts.composing import NO_RESULT
+from gitsession.transcripts.openhands_compose import PROMPT, compose
 
 OPENHANDS = FORMATS["openhands"]
 DIRECTORY = FIXTURES / "openhands"
