@@ -1,11 +1,11 @@
 """Putting an exported transcript where its agent looks for it, and never over anything that is there.
 
-A transcript that is a folder is written beside its place, under a name that no agent looks for, and then moved there
-as a whole: so nobody finds half of it, whatever stops the writing.
+It is written beside its place, under a name that no agent looks for, and then moved there as a whole: so nobody finds
+half of it, whatever stops the writing.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
@@ -17,7 +17,7 @@ from gitsession.transcripts import FORMATS, bundle
 
 # What is kept in memory of a transcript before it is written to a temporary file, in bytes.
 _SPOOLED = 16 * 1024 * 1024
-# How the name of a folder begins that is not yet in its place; `.` keeps it out of listings.
+# How the name of a folder begins that holds what is not yet in its place; `.` keeps it out of listings.
 _UNFINISHED = ".gitsession-"
 
 
@@ -43,20 +43,29 @@ def install_transcript(export: Export, path: Path) -> bool:
 
 
 def _install_file(path: Path, content: IO[bytes]) -> bool:
+    if not os.path.lexists(path):
+        with TemporaryDirectory(prefix=_UNFINISHED, dir=path.parent) as unfinished:
+            # Without the ending by which an agent knows its own.
+            made = Path(unfinished, "transcript")
+            _write(made, _chunks(content))
+            with suppress(FileExistsError):
+                _move(made, path)
+                return True
+    if path.is_file() and _holds(path, content):
+        return False
+    raise TranscriptExists(str(path), _size(path))
+
+
+def _move(file: Path, path: Path) -> None:
+    """Gives a file its place, and raises `FileExistsError` where that is taken."""
     try:
-        target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        os.link(file, path)
     except FileExistsError:
-        if path.is_file() and _holds(path, content):
-            return False
-        raise TranscriptExists(str(path), _size(path)) from None
-    try:
-        with os.fdopen(target, "wb") as stream:
-            stream.writelines(_chunks(content))
-    except OSError:
-        with suppress(OSError):
-            path.unlink()
         raise
-    return True
+    except OSError:
+        # A file system without hard links, such as exFAT: the name is taken first, and then what took it is replaced.
+        path.touch(0o600, exist_ok=False)
+        file.replace(path)
 
 
 def _install_folder(export: Export, path: Path, content: IO[bytes]) -> bool:
@@ -68,8 +77,7 @@ def _install_folder(export: Export, path: Path, content: IO[bytes]) -> bool:
             for name, whole in _files(export, content):
                 file = made / name
                 file.parent.mkdir(exist_ok=True)
-                with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-                    stream.write(whole)
+                _write(file, [whole])
             try:
                 # Refused where something has come there meanwhile, unless that is an empty directory.
                 made.rename(path)
@@ -81,6 +89,12 @@ def _install_folder(export: Export, path: Path, content: IO[bytes]) -> bool:
     if path.is_dir() and _is_same(path, _files(export, content)):
         return False
     raise TranscriptExists(str(path), _size(path))
+
+
+def _write(path: Path, content: Iterable[bytes]) -> None:
+    """Writes a file that is open to its owner alone, where none is yet."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+        stream.writelines(content)
 
 
 def _files(export: Export, content: IO[bytes]) -> Iterator[tuple[str, bytes]]:

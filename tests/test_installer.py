@@ -1,7 +1,8 @@
 """Putting transcripts where their agents look: a file, or a folder of files, and never over another."""
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from gitsession import (
     export_transcript,
     import_transcripts,
     install_transcript,
+    installer,
     new_commit,
 )
 
@@ -76,6 +78,35 @@ class TestFile:
         assert not (tmp_path / "elsewhere").exists()
         with pytest.raises(TranscriptExists):
             install_transcript(made, tmp_path)
+
+    def test_a_kill_leaves_no_half_of_it(
+        self, store: Store, native: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made = export_transcript(store, native, "claude-code")
+        path = tmp_path / "projects" / made.path.name
+
+        def dies(_path: Path, content: Iterable[bytes]) -> None:
+            assert next(iter(content))
+            assert not path.exists()
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(installer, "_write", dies)
+        with pytest.raises(KeyboardInterrupt):
+            install_transcript(made, path)
+        assert [*path.parent.iterdir()] == []
+
+    def test_a_file_system_without_hard_links_will_do(
+        self, store: Store, native: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(_source: Path, _target: Path) -> None:
+            raise PermissionError(1, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", refuse)
+        path = tmp_path / "s.jsonl"
+        assert install_transcript(export_transcript(store, native, "claude-code"), path)
+        assert path.read_bytes() == b"".join(export_transcript(store, native, "claude-code").lines)
+        assert not install_transcript(export_transcript(store, native, "claude-code"), path)
+        assert [*tmp_path.glob(".gitsession-*")] == []
 
 
 class TestFolder:

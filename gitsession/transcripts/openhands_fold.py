@@ -4,6 +4,7 @@ Events are in order. A condensation is a compaction that keeps what follows the 
 one answer are events one behind the other, which say that they have it in common (`llm_response_id`).
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from gitsession.transcripts.versions import latest
 
 STATE = "base_state.json"
 """The file by which the folder of a conversation is recognised."""
+
+_NUMBER = re.compile(r"events/event-([0-9]{1,18})-")
 
 
 def is_state(value: dict[str, Any]) -> bool:
@@ -36,8 +39,14 @@ def events_now(log: Sequence[Record]) -> list[Record]:
     """Returns the records of a log as they are now, in the order of its events."""
     found = latest(log)
     if found and bundle.is_file(found[0].value):
-        found.sort(key=lambda record: text(record.value, "path"))
+        found.sort(key=lambda record: _order(text(record.value, "path")))
     return found
+
+
+def _order(path: str) -> tuple[str, int, str]:
+    """Returns what the files of a conversation are sorted by: from 100,000 on, numbers of events are longer."""
+    number = _NUMBER.match(path)
+    return (path, 0, "") if number is None else ("events/event-", int(number[1]), path)
 
 
 def fold(log: Sequence[Record]) -> Conversation:

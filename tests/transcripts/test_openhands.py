@@ -8,6 +8,7 @@ from folded import assistant, call, conversation, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
 from gitsession.transcripts import FORMATS, recognise
+from gitsession.transcripts.bundle import line_of
 
 OPENHANDS = FORMATS["openhands"]
 DIRECTORY = FIXTURES / "openhands"
@@ -139,3 +140,13 @@ def test_images_are_read() -> None:
     parts = [{"type": "text", "text": "Look"}]
     parts += [{"type": "image_url", "image_url": {"url": url}} for url in ("data:image/png;base64,eA==", "http://x/y")]
     assert [one["content"] for one in events_of({**prompt, "source": "user"}, seen)] == [parts, parts]
+
+
+def test_the_events_of_a_folder_are_in_the_order_of_their_numbers() -> None:
+    lines = [line_of("base_state.json", json.dumps({"id": "s", "agent": {}, "workspace": {}}).encode())]
+    for number in (100_000, 99_999, 7):
+        said = {"role": "user", "content": [{"type": "text", "text": str(number)}]}
+        event = json.dumps(sdk("MessageEvent", f"m{number}", llm_message=said)).encode()
+        lines.append(line_of(f"events/event-{number:05}-m{number}.json", event))
+    entries = OPENHANDS.fold(read(OPENHANDS, b"".join(lines)))
+    assert [entry.message["content"] for entry in entries] == ["7", "99999", "100000"]
