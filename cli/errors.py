@@ -36,6 +36,7 @@ from gitsession import (
     TranscriptExists,
     Unavailable,
     UnknownTranscript,
+    UnreadableDatabase,
     UnsupportedFormat,
 )
 
@@ -115,6 +116,7 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     NothingToImport: 15,
     NotImported: 16,
     TranscriptExists: 17,
+    UnreadableDatabase: 19,
     RemoteUnavailable: 20,
     AccessDenied: 21,
     SyncRefused: 22,

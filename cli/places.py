@@ -13,6 +13,8 @@ from .location import home_directory
 
 # `${NAME:-otherwise}` without another one in it, and so the innermost first.
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^${}]*))?\}")
+# A part of a declared path; a variable, with another one in it at most, is of one part.
+_PART = re.compile(r"(?:\$\{(?:[^{}]|\$\{[^{}]*\})*\}|[^/])+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ class Place:
 
     Attributes:
         format: The format of its files.
-        path: The directory, or the file.
+        path: The directory, or the file; a pattern that no file matches.
         declared: How the format declares it.
     """
 
@@ -50,20 +52,30 @@ def places(environment: Mapping[str, str] = os.environ, home: Path | None = None
     seen: set[Path] = set()
     for found in FORMATS.values():
         for declared in found.places:
-            path = expanded(declared, environment, home)
-            if path not in seen:
-                seen.add(path)
-                yield Place(found, path, declared)
+            pattern = expanded(declared, environment, home)
+            for path in matching(pattern) or [pattern]:
+                if path not in seen:
+                    seen.add(path)
+                    yield Place(found, path, declared)
 
 
 def watched_paths(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> list[Path]:
     """Returns the paths that change when a transcript grows: all places, and where the pieces of bundles lie."""
-    pieces = [expanded(declared, environment, home) for found in FORMATS.values() for declared in found.pieces]
-    return [*dict.fromkeys([*(place.path for place in places(environment, home)), *pieces])]
+    declared = [one for found in FORMATS.values() for one in (*found.places, *found.pieces)]
+    return [*dict.fromkeys(expanded(one, environment, home) for one in declared)]
+
+
+def matching(pattern: Path) -> list[Path]:
+    """Returns what a path stands for that may have a `*` in its last part: itself, or the files that are there."""
+    if "*" not in pattern.name or os.path.lexists(pattern):
+        return [pattern]
+    return sorted(pattern.parent.glob(pattern.name))
 
 
 def expanded(declared: str, environment: Mapping[str, str], home: Path | None = None) -> Path:
     """Returns the path of a declared place; a variable that is empty is as if it were not set, as in a shell.
+
+    A variable whose value is an absolute path stands for all that is before it, too.
 
     Raises:
         click.UsageError: There is no home directory.
@@ -72,10 +84,13 @@ def expanded(declared: str, environment: Mapping[str, str], home: Path | None = 
     def value(match: re.Match[str]) -> str:
         return environment.get(match[1]) or match[2] or ""
 
-    before, after = "", declared
-    while before != after:
-        before, after = after, _VARIABLE.sub(value, after)
-    path = Path(after)
+    parts = []
+    for part in _PART.findall(declared):
+        before, after = "", part
+        while before != after:
+            before, after = after, _VARIABLE.sub(value, after)
+        parts.append(after)
+    path = Path("/" if declared.startswith("/") else "", *parts)
     if path.parts[:1] == ("~",):
         path = (home or home_directory()).joinpath(*path.parts[1:])
     with suppress(FileNotFoundError):  # the current directory is gone, and so is what would be in it

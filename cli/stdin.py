@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from gitsession import ImportFailure, ImportResult, UnknownTranscript
+from gitsession import ImportFailure, ImportResult, UnknownTranscript, UnreadableDatabase
 
 STDIN = Path("-")
 
@@ -41,13 +41,15 @@ def from_stdin(paths: Sequence[Path], name: str | None) -> Iterator[tuple[Sequen
             shutil.copyfileobj(sys.stdin.buffer, copy)
 
         def named(done: Done) -> Done:
-            if done.path != file:
+            if not done.path.is_relative_to(file):
                 return done
+            # A database holds sessions, which are called like files in it.
+            path = STDIN / done.path.relative_to(file)
             if isinstance(done, ImportResult):
-                return replace(done, path=STDIN)
+                return replace(done, path=path)
             error = done.error
-            return ImportFailure(
-                STDIN, UnknownTranscript("stdin", error.reason) if isinstance(error, UnknownTranscript) else error
-            )
+            if isinstance(error, UnknownTranscript | UnreadableDatabase):
+                error = type(error)("stdin", error.reason)
+            return ImportFailure(path, error)
 
         yield [file if path == STDIN else path for path in paths], named

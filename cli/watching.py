@@ -1,8 +1,9 @@
 """Following files and directories: which of them changed, and so have to be imported.
 
 Directories are watched by `watchfiles`. What it cannot watch is looked at twice a second: single files, which agents
-replace, and directories that are not there, or no longer the ones that were watched. After each beginning of a watch
-all that is there counts as changed, so nothing is lost between two watches.
+replace, and directories that are not there, or no longer the ones that were watched. A database changes in the log
+beside it, long before it does itself. After each beginning of a watch all that is there counts as changed, so nothing
+is lost between two watches.
 """
 
 import time
@@ -13,11 +14,16 @@ from stat import S_ISDIR
 
 from watchfiles import Change, watch
 
+from .places import matching
+
 # How long it waits for more changes of the same turn, and for how long at most, in milliseconds.
 QUIET = 200
 LONGEST = 2000
 # How often it looks at what is not watched, in milliseconds.
 LOOK = 500
+
+# What the log beside a database is called, after the database.
+_LOG = "-wal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class Follower:
         """Begins to follow.
 
         Args:
-            paths: Files and directories.
+            paths: Files and directories; what has a `*` in its last part stands for all that matches, now or later.
             ignored: A directory that is passed over: the store, which changes whenever something was imported.
         """
         self._paths = [*dict.fromkeys(path.absolute() for path in paths)]
@@ -90,12 +96,14 @@ class Follower:
         """Returns the path that an event is about, if it has to be imported."""
         if change == Change.deleted or any(map(path.is_relative_to, self._ignored)) or not path.exists():
             return None
+        if path.name.endswith(_LOG) and (database := path.with_name(path.name.removesuffix(_LOG))).exists():
+            return database
         # A new directory can have had files before it was watched; a known one changes with each of its files.
         return path if change == Change.added or not path.is_dir() else None
 
     def _changed(self) -> set[Path]:
         """Returns which of the paths are not as they were seen the last time, and are there."""
-        now = {path: _look(path) for path in self._paths}
+        now = {path: _look(path) for pattern in self._paths for path in matching(pattern)}
         changed = {path for path, look in now.items() if look is not None and look != self._seen.get(path)}
         self._seen = now
         return changed
@@ -117,4 +125,6 @@ def _look(path: Path) -> _Look | None:
         return None
     if S_ISDIR(stat.st_mode):
         return _Look(True, (stat.st_dev, stat.st_ino))
-    return _Look(False, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    real = path.resolve()
+    log = None if real.name.endswith(_LOG) else _look(real.with_name(real.name + _LOG))
+    return _Look(False, (stat.st_ino, stat.st_size, stat.st_mtime_ns, *(log.state if log is not None else ())))

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         TranscriptExists,
         Unavailable,
         UnknownTranscript,
+        UnreadableDatabase,
         UnsupportedFormat,
     )
     from gitsession.exporter import RESUMABLE, Export, export_transcript
@@ -148,6 +149,7 @@ __all__ = [
     "Unavailable",
     "UnknownEntry",
     "UnknownTranscript",
+    "UnreadableDatabase",
     "UnsupportedFormat",
     "View",
     "add_remote",
@@ -216,6 +218,7 @@ _NAMES = {
         "TranscriptExists",
         "Unavailable",
         "UnknownTranscript",
+        "UnreadableDatabase",
         "UnsupportedFormat",
     ),
     "gitsession.exporter": (

@@ -16,6 +16,7 @@
     ├── NotAStore          the path holds no store that can be opened
     │   └── UnsupportedFormat   a store or a session of a version that is not known here
     ├── UnknownTranscript  the file is in no transcript format that is known here
+    ├── UnreadableDatabase the sessions that an agent keeps in a database cannot be read
     ├── NotImported        the session was not imported, so there is no original to give back
     ├── TranscriptExists   a file is there where an agent's transcript was to be put
     ├── SyncRefused        some sessions could not be synced; all others were
@@ -244,6 +245,20 @@ class UnknownTranscript(SessionError):
     Attributes:
         path: The file.
         reason: What it looks like instead.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class UnreadableDatabase(SessionError):
+    """The sessions that an agent keeps in a database cannot be read, or one of them cannot.
+
+    Attributes:
+        path: The database; or, below it, the session.
+        reason: Why not.
     """
 
     def __init__(self, path: str, reason: str) -> None:

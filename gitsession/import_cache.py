@@ -4,7 +4,8 @@ The cache is a file in the store's own directory, and may be deleted at any time
 its answer another one. An entry is believed only if all that the answer was made from is still as it was: the file
 (path, size, times, inode), what was asked for, the branches that the file's records are on, the version of the commits'
 text, and the code that reads files. A file that changed within two seconds before it was looked at is not remembered: a
-further change in the same tick of the file system's clock would not show.
+further change in the same tick of the file system's clock would not show. For a session in a database its rows say what
+the file system says of a file.
 
 The file is a log of JSON lines, the last one of a path holds. Each import appends its lines in one write, so several
 may run at once; a line that cannot be read is as if it were not there. Where the cache cannot be read or written,

@@ -17,11 +17,13 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, Self
 
 from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
-from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript
+from gitsession.databases import HEAD_BYTES, is_database
+from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript, UnreadableDatabase
 from gitsession.files import listing, walk, whole
 from gitsession.growth import Growth, Named
 from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
+from gitsession.opencode_database import StoredSession, belonging, find_session, find_sessions, open_session
 from gitsession.repo.batch import GrowingBatch
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move
@@ -44,16 +46,19 @@ def import_transcripts(
     *,
     format: str | None = None,  # noqa: A002  # the word of the field, and of the command's option
     redact: bool = False,
+    settled: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports transcripts, and yields what became of each once that is stored.
 
     Args:
         store: Where they go.
-        paths: Files, or directories in which transcripts are looked for by their content.
+        paths: Files, or directories in which transcripts are looked for by their content; a database is taken like a
+            directory, and a session in it has a path as if it were one.
         format: The name of their format; else their content tells.
         redact: Whether what looks like a secret is replaced by a mark that tells its kind. It goes on to be for a
             session to which it was done once.
+        settled: Whether a session in a database is left for later while its agent is at work on it.
         progress: Is told how many bytes were read since the last time.
 
     Raises:
@@ -61,7 +66,7 @@ def import_transcripts(
         KeyError: There is no such format.
     """
     chosen = None if format is None else FORMATS[format]
-    with _Import(store, progress, redact=redact) as run:
+    with _Import(store, progress, redact=redact, settled=settled) as run:
         for path in map(Path, [paths] if isinstance(paths, str | os.PathLike) else paths):
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
@@ -93,7 +98,12 @@ def _is_transcript(file: Path, format_name: str | None) -> bool:
     try:
         if not _may_be_read(file):
             return False
+        if find_session(file) is not None:
+            return True
         with open_transcript(file) as stream:
+            if is_database(stream.read(HEAD_BYTES)):
+                return bool(find_sessions(file))
+            stream.seek(0)
             return format_name is not None or find_format(stream, plain_name(file).name) is not None
     except (OSError, SessionError):
         return False
@@ -146,11 +156,16 @@ def _unreadable(path: Path, error: OSError) -> ImportFailure:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A file that is to be imported, and how often it was begun."""
+    """A file that is to be imported, or a session in a database, and how often it was begun."""
 
     path: Path
     chosen: Format | None
     attempt: int = 0
+    stored: StoredSession | None = None
+
+    def look(self, bundled: tuple[PurePath, Sequence[PurePath]] | None) -> Look:
+        """Returns what it looks like now; a session, what it looked like when its database was listed."""
+        return _look(self.path, bundled) if self.stored is None else self.stored.look
 
 
 @dataclass(slots=True)
@@ -167,9 +182,10 @@ class _Pending:
 class _Import:
     """One run of an import: commits are built file by file, and stored many files at a time."""
 
-    def __init__(self, store: Store, progress: Callable[[int], None], *, redact: bool) -> None:
+    def __init__(self, store: Store, progress: Callable[[int], None], *, redact: bool, settled: bool) -> None:
         self.taken = 0
         self._redact = redact
+        self._settled = settled
         self._cache = ImportCache(store.path / OWN_DIRECTORY)
         self.belonging: set[Path] = set()  # the files of transcripts that consist of many
         self._store = store
@@ -195,8 +211,18 @@ class _Import:
             yield known
             return
         try:
+            stored = source.stored or find_session(source.path)
+            if stored is not None:
+                self.taken += 1
+                with open_session(stored) as (opened, seen):
+                    yield from self._build(replace(source, stored=stored), FORMATS["opencode"], opened, seen)
+                return
             before = Look.at([source.path])
             with open_transcript(source.path) as stream:
+                if is_database(stream.read(HEAD_BYTES)):
+                    yield from self._take_database(source)
+                    return
+                stream.seek(0)
                 found = source.chosen or find_format(stream, plain_name(source.path).name)
                 stream.seek(0)
                 if found is None:
@@ -218,6 +244,19 @@ class _Import:
             yield ImportFailure(source.path, error)
         if self._is_full():
             yield from self.flush()
+
+    def _take_database(self, source: _Source) -> Iterator[ImportResult | ImportFailure]:
+        """Takes the sessions in a database, up to the first that tells that none of the others can be read either."""
+        if source.chosen not in (None, FORMATS["opencode"]):
+            raise UnknownTranscript(str(source.path), "is a database, in which only opencode keeps sessions")
+        found = find_sessions(source.path)
+        self.belonging.update(belonging(found))
+        for stored in (one for one in found if not (self._settled and one.is_at_work)):
+            for done in self.take(replace(source, path=stored.path, stored=stored)):
+                yield done
+                error = done.error if isinstance(done, ImportFailure) else None
+                if isinstance(error, UnreadableDatabase) and error.path == str(source.path):
+                    return
 
     def _take_owner(self, source: _Source, head: bytes) -> Iterator[ImportResult | ImportFailure]:
         """Takes the transcript that a file belongs to which is none by itself."""
@@ -282,7 +321,7 @@ class _Import:
             return None
         try:
             bundled = found.bundle(source.path, listing)
-            look = _look(source.path, bundled)
+            look = source.look(bundled)
             known = self._cache.find(source.path, look, self._asked(source))
             if known is None:
                 return None
@@ -337,7 +376,7 @@ class _Import:
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
         result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
         # It is remembered only if it looks like what was read.
-        if look is not None and _look(source.path, found.bundle(source.path, listing)).state != look.state:
+        if look is not None and source.look(found.bundle(source.path, listing)).state != look.state:
             look = None
         self._pending.append(_Pending(source, result, growth.branch, look, growth.refs() | dict(lines)))
 

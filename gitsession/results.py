@@ -37,7 +37,7 @@ class ImportResult:
     """What the import of one file did.
 
     Attributes:
-        path: The file.
+        path: The file. For a session in a database it is the path that it would have if that were a directory.
         format: The name of its format.
         session: The id of the session that holds it now.
         new_commits: How many records were new.
@@ -68,7 +68,7 @@ class ImportFailure:
     """A file that was not imported.
 
     Attributes:
-        path: The file.
+        path: The file, or the session in a database.
         error: Why not.
     """
 

@@ -16,7 +16,8 @@ def command(settings: options.Settings) -> None:
     """List the transcript formats, and where each agent keeps its files.
 
     The places are those of this machine; `gitsession import` without a path looks there. One that is there is marked
-    with a `*`. With --json each format is an object: name, title, places (each with path, exists, declared).
+    with a `*`; in a name it stands for whatever is there. With --json each format is an object: name, title, places
+    (each with path, exists, declared).
     """
     found: dict[str, list[Place]] = {}
     for place in places():

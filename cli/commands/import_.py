@@ -34,6 +34,7 @@ from ..text import count, one_line
         "gitsession import",
         "gitsession import ~/.claude/projects",
         "gitsession import session.jsonl",
+        "gitsession import ~/.local/share/opencode/opencode.db",
         "gitsession import --format claude-code session.jsonl",
         "gitsession import --redact session.jsonl",
         "cat session.jsonl | gitsession import - --name session.jsonl",
@@ -60,13 +61,16 @@ def command(
     Each record becomes one commit, as it stands; importing again adds what is new. The store is made if there is none,
     and a transcript to put into it.
 
+    Of opencode's database each session is taken, called opencode.db/SESSION, as if it were a file in it: it is the one
+    that `opencode export` prints. A PATH may be one of them. The database may be in use, and is never written to.
+
     `-` is a transcript on stdin. It needs the --name of its file, by which most formats name the session.
 
     The file's name and its first record tell its session. A file that does not go on where the session stands (it was
     rewritten, or is another one of the same name) is put beside it: as SESSION.ID, whose parent SESSION is.
 
     What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
-    that you gave, and not where it only lies in a directory.
+    that you gave, and not where it only lies in a directory. Of a database that cannot be read it always does.
 
     A PATH that ends in .bundle is what `gitsession bundle` wrote; its sessions are taken, and printed, as by `pull`.
 

@@ -27,8 +27,9 @@ def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -
     """Import what agents write, as they write it.
 
     Follows the PATHs, or the places where agents keep their files (`gitsession formats`), also those that are not
-    there yet: for one that never comes it waits for ever. First imports what is there. Prints one line for each
-    import: how many records, the session, the file.
+    there yet: for one that never comes it waits for ever. A database is followed while it is in use, and a session in
+    it imported when the agent's turn is over. First imports what is there. Prints one line for each import: how many
+    records, the session, the file.
 
     Ends with Ctrl-C or SIGTERM, which is no error: the exit code is 0. What was printed is stored. With --json each
     import is an object as of `gitsession import`. Needs the extra `watch`: `pip install 'gitsession[watch]'`.
@@ -74,7 +75,7 @@ class _Watch:
         paths = [*dict.fromkeys([*self._left, *changed])]
         self._left = []
         try:
-            for done in import_transcripts(self._store, paths, redact=self._redact):
+            for done in import_transcripts(self._store, paths, redact=self._redact, settled=True):
                 # What is no transcript, or none yet, is passed over: agents keep much beside theirs.
                 if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript):
                     continue

@@ -146,8 +146,8 @@ class Format:
         owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
             lists directories; None for any other file.
         places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
-            home directory, and `${NAME:-…}` the environment variable that moves a directory, with what holds without
-            it. Whoever uses them reads the environment; this package does not.
+            home directory, `${NAME:-…}` the environment variable that moves a directory, with what holds without it,
+            and `*` in the last part whatever is there. Whoever uses them reads the environment; this package does not.
         pieces: Where the other files of its bundles lie, which change when a transcript grows. Written likewise.
         compose: Makes a transcript that the agent can resume, as its own fork would: the records verbatim but for
             what must be new in a fork, then the entries as records of the agent's kind. Nothing in it may come from a

@@ -1,14 +1,17 @@
-"""opencode: what `opencode export` prints, and the folder in which older versions keep a session.
+"""opencode: what `opencode export` prints, the database that it prints it from, and the folder of older versions.
 
 An export is one JSON document, `{"info": …, "messages": [{"info": …, "parts": […]}]}`, taken apart as `document` says.
 
-In `~/.local/share/opencode/storage` a session is many files: `session/<project>/<session>.json`, which it is recognised
-by, `message/<session>/<message>.json`, `part/<message>/<part>.json`, and a few of the session's own. They are read as a
-`bundle`. opencode writes each of them again and again while it works: a part grows, a call gets its result. So each
-state of a file that an import finds is a version of its record (see `versions`), and a file that came anew, wherever it
-sorts, is a record more. The fold puts the last versions in the order of their ids, which is that of time. A session
-from which messages were taken out (a revert, on which the user went on) is no later state of what was stored before,
-and goes on as a derived branch.
+Versions from 1.2 on keep their sessions in a database. Each of them is read as its export (see `opencode_rows`), so it
+becomes the same session, whichever way it came.
+
+Before that a session is many files in `~/.local/share/opencode/storage`: `session/<project>/<session>.json`, which it
+is recognised by, `message/<session>/<message>.json`, `part/<message>/<part>.json`, and a few of the session's own. They
+are read as a `bundle`. opencode writes each of them again and again while it works: a part grows, a call gets its
+result. So each state of a file that an import finds is a version of its record (see `versions`), and a file that came
+anew, wherever it sorts, is a record more. The fold puts the last versions in the order of their ids, which is that of
+time. A session from which messages were taken out (a revert, on which the user went on) is no later state of what was
+stored before, and goes on as a derived branch.
 
 The session has opencode's own id. A revert that was not gone on with hides the messages that it took back.
 """
@@ -42,7 +45,8 @@ from gitsession.view import View
 _PATHS = (("messages",),)
 # The directories with a file a session.
 _BESIDE = ("session_diff", "share", "todo")
-_STORAGE = "${XDG_DATA_HOME:-~/.local/share}/opencode/storage"
+_DATA = "${XDG_DATA_HOME:-~/.local/share}/opencode"
+_STORAGE = f"{_DATA}/storage"
 # The session's id in an export that is cut.
 _BEGINNING = re.compile(rb'"id"\s*:\s*"(ses\w*)"')
 
@@ -178,7 +182,8 @@ OPENCODE = Format(
     growth=_growth,
     bundle=_bundle,
     owner=_owner,
-    places=(f"{_STORAGE}/session",),
+    # The database comes first: what it has taken over from the folder is not looked at there again.
+    places=(f"{_DATA}/${{OPENCODE_DB:-opencode.db}}", f"{_DATA}/opencode-*.db", f"{_STORAGE}/session"),
     pieces=tuple(f"{_STORAGE}/{one}" for one in ("message", "part", *_BESIDE)),
     compose=compose,
 )

@@ -32,6 +32,18 @@ def test_a_place_is_where_the_environment_says(declared: str, environment: dict[
     assert expanded(declared, environment, HOME) == Path(expected)
 
 
+def test_a_pattern_is_each_file_that_is_there(tmp_path: Path) -> None:
+    def found() -> list[Path]:
+        environment = {"XDG_DATA_HOME": str(tmp_path)}
+        return [place.path for place in places(environment, HOME) if place.path.name.startswith("opencode-")]
+
+    assert found() == [tmp_path / "opencode" / "opencode-*.db"]
+    (tmp_path / "opencode").mkdir()
+    for name in ("opencode-dev.db", "opencode-dev.db-wal", "opencode-b.db", "opencode.db"):
+        (tmp_path / "opencode" / name).touch()
+    assert [path.name for path in found()] == ["opencode-b.db", "opencode-dev.db"]
+
+
 def test_a_place_in_the_present_directory_is_absolute() -> None:
     assert expanded("history.md", {}, HOME) == Path.cwd() / "history.md"
 
@@ -49,7 +61,9 @@ def test_each_declared_place_can_be_expanded_without_any_environment() -> None:
         ("codex", {"CODEX_HOME": "/c"}, "/c/sessions"),
         ("pi", {"PI_CODING_AGENT_DIR": "/p"}, "/p/sessions"),
         ("gemini", {"GEMINI_CLI_HOME": "/g"}, "/g/.gemini/tmp"),
-        ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/storage/session"),
+        ("opencode", {"XDG_DATA_HOME": "/d"}, "/d/opencode/opencode.db"),
+        ("opencode", {"XDG_DATA_HOME": "/d", "OPENCODE_DB": "mine.db"}, "/d/opencode/mine.db"),
+        ("opencode", {"XDG_DATA_HOME": "/d", "OPENCODE_DB": "/e/mine.db"}, "/e/mine.db"),
         ("copilot", {"COPILOT_HOME": "/c"}, "/c/session-state"),
         ("droid", {"FACTORY_HOME_OVERRIDE": "/f"}, "/f/.factory/sessions"),
         ("openhands", {"OPENHANDS_PERSISTENCE_DIR": "/o"}, "/o/conversations"),

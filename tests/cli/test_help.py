@@ -13,6 +13,7 @@ from gitsession_cli.main import gitsession as group
 from gitsession_cli.options import Command
 
 from gitsession import RESUMABLE, Store
+from tests.opencode_databases import simple
 
 from .conftest import COMMAND, Run
 
@@ -69,6 +70,8 @@ def test_the_examples_of_the_help_run(gitsession: Run, fix_login: str, tmp_path:
     }
     for path in (projects / "s1.jsonl", tmp_path / "session.jsonl"):
         path.write_text(json.dumps(record) + "\n")
+    (tmp_path / ".local" / "share" / "opencode").mkdir(parents=True)
+    simple(tmp_path / ".local" / "share" / "opencode" / "opencode.db").close()
     Store.init(tmp_path / "server.git", durable=False)
     gitsession("remote", "add", "origin", tmp_path / "server.git")
     gitsession("push", "fix-login")

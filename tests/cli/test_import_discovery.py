@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.opencode_databases import OLD_SCHEMA, Program, simple
 from tests.secrets_made_up import SECRETS
 
 from .conftest import Result, Run
@@ -14,7 +15,7 @@ from .test_import import transcript
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Makes a home directory of its own."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "OPENCODE_DB"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "home").mkdir()
     return tmp_path / "home"
@@ -142,3 +143,74 @@ def test_importing_again_reads_no_file(gitsession: Run, home: Path, monkeypatch:
     monkeypatch.setattr(Path, "open", lambda self, *how, **more: read.append(self) or original(self, *how, **more))
     assert gitsession("import").out.endswith("1 session, 0 new commits\n")
     assert path not in read
+
+
+@pytest.fixture
+def opencode(home: Path) -> Path:
+    """Makes the directory where opencode keeps its databases."""
+    directory = home / ".local" / "share" / "opencode"
+    directory.mkdir(parents=True)
+    return directory
+
+
+def test_the_sessions_in_databases_are_found(gitsession: Run, opencode: Path) -> None:
+    simple(opencode / "opencode.db").die()
+    other = Program(opencode / "opencode-dev.db")
+    other.session("ses_9")
+    done = gitsession("import")
+    assert done.out.splitlines() == [
+        f"opencode: 1 file in {opencode}/opencode.db",
+        f"opencode: 1 file in {opencode}/opencode-dev.db",
+        f"      3  ses_1                                 {opencode}/opencode.db/ses_1",
+        f"      2  ses_2                                 {opencode}/opencode.db/ses_2",
+        f"      1  ses_9                                 {opencode}/opencode-dev.db/ses_9",
+        "3 sessions, 6 new commits",
+    ]
+    assert (done.code, done.err) == (0, "")
+    parents = {value["id"]: value["parent_session"] for value in gitsession("list", "--json").values}
+    assert parents == {"ses_1": None, "ses_2": "ses_1", "ses_9": None}
+    (*_, value) = gitsession("import", "--json").values
+    assert (value["path"], value["session"], value["new_commits"]) == (f"{opencode}/opencode-dev.db/ses_9", "ses_9", 0)
+    other.close()
+
+
+def test_a_database_that_cannot_be_read_is_told_and_the_rest_imported(
+    gitsession: Run, home: Path, opencode: Path
+) -> None:
+    put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello")
+    broken = Program(opencode / "opencode.db")
+    broken.session()
+    broken.database.execute("ALTER TABLE part DROP COLUMN data")
+    done = gitsession("import")
+    assert done.code == 19
+    assert done.err == (
+        f"{opencode}/opencode.db: was written by a version of opencode that is not known here: "
+        "there is no part.data in it\n"
+    )
+    assert done.out.splitlines()[-1] == "1 session, 1 new commit, 1 file skipped"
+    error = gitsession("import", "--json", opencode / "opencode.db").error
+    assert (error["error"], error["path"]) == ("UnreadableDatabase", f"{opencode}/opencode.db")
+    broken.close()
+
+
+def test_a_database_without_sessions_is_no_fault(gitsession: Run, opencode: Path) -> None:
+    Program(opencode / "opencode.db", OLD_SCHEMA).close()
+    done = gitsession("import")
+    assert (done.code, done.err) == (0, "")
+    named = gitsession("import", opencode / "opencode.db")
+    assert (named.code, named.err) == (
+        15,
+        f"{opencode}/opencode.db: is a database of opencode's without a session\n",
+    )
+
+
+def test_a_database_on_stdin_holds_sessions_too(gitsession: Run, opencode: Path) -> None:
+    simple(opencode / "opencode.db").close()
+    content = (opencode / "opencode.db").read_bytes()
+    done = gitsession("import", "-", "--name", "opencode.db", stdin=content)
+    assert [line.split() for line in done.out.splitlines()[:2]] == [
+        ["3", "ses_1", "-/ses_1"],
+        ["2", "ses_2", "-/ses_2"],
+    ]
+    cut = gitsession("import", "-", "--name", "opencode.db", stdin=content[:5000])
+    assert (cut.code, cut.err) == (19, "stdin: is damaged: database disk image is malformed\n")

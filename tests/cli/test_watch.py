@@ -17,6 +17,7 @@ from gitsession_cli import watching as watching_module
 from watchfiles import Change
 
 from gitsession import Store
+from tests.opencode_databases import Program
 
 from .conftest import COMMAND
 from .test_import import record
@@ -205,6 +206,32 @@ def test_a_part_that_is_written_beside_its_session_is_followed(watching: Watchin
             )
         )
         assert watch.words() == ["1", session.stem, str(session)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("followed", ["the places", "the database", "its directory"])
+def test_a_database_is_followed_in_its_log(watching: Watching, tmp_path: Path, followed: str) -> None:
+    data = tmp_path / "opencode"
+    data.mkdir()
+    program = Program(data / "opencode.db")
+    program.session()
+    program.say("Hello", "1")
+    paths = {"the places": [], "the database": [program.path], "its directory": [data]}[followed]
+    with watching(*paths, XDG_DATA_HOME=str(tmp_path), OPENCODE_DB="") as watch:
+        assert watch.words() == ["2", "ses_1", f"{program.path}/ses_1"]
+        before = program.path.stat().st_mtime_ns
+        program.database.execute("BEGIN")
+        program.say("Hi", "2")
+        program.database.execute("COMMIT")
+        assert watch.words() == ["1", "ses_1", f"{program.path}/ses_1"]
+        assert program.path.stat().st_mtime_ns == before
+        if followed == "the places":
+            other = Program(data / "opencode-dev.db")
+            other.session("ses_9")
+            assert watch.words() == ["1", "ses_9", f"{other.path}/ses_9"]
+            other.close()
+        assert watch.end()[0] == 0
+    program.close()
 
 
 def test_a_store_below_what_is_followed_does_not_wake_it_up(watching: Watching, tmp_path: Path) -> None:
