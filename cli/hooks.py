@@ -1,11 +1,13 @@
 """The hooks of agents: what they call at the end of a turn, and what gitsession does when it is called."""
 
+import itertools
 import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import click
 
@@ -19,6 +21,8 @@ from .text import one_line
 # The fields in which agents name the transcript, and the session where they name that alone.
 _PATHS = ("transcript_path", "transcriptPath", "agent_transcript_path")
 _SESSIONS = ("thread-id", "session_id", "sessionId")
+# The agents that name neither: they keep one file, in the directory in which they work or above it.
+_UNSAID = ("aider",)
 
 
 def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *, redact: bool) -> None:
@@ -55,9 +59,13 @@ def _named(said: Mapping[str, Any], agent: str) -> Iterator[Path]:
             yield path.with_suffix("")
     if files:
         return
+    if agent in _UNSAID:
+        yield from _nearby(agent)
+        return
     session = _session(said)
-    for place in _own(agent) if session else ():
-        yield from _of_session(place, session)
+    found = ([*_of_session(place, session)] for place in _own(agent) if session)
+    # What a newer version has taken over lies in the older one's place as well.
+    yield from next(filter(None, found), ())
 
 
 def _why_none(said: Mapping[str, Any], agent: str) -> str:
@@ -73,12 +81,30 @@ def _session(said: Mapping[str, Any]) -> str:
     return next((said[key] for key in _SESSIONS if isinstance(said.get(key), str) and said[key]), "")
 
 
+def _nearby(agent: str) -> Iterator[Path]:
+    """Yields where the file of an agent is that keeps it where it works: the nearest one."""
+    for place in (place.path for place in places() if place.format.name == agent):
+        upwards = (directory / place.name for directory in (place.parent, *place.parent.parents))
+        yield from itertools.islice(filter(Path.is_file, upwards if place.parent == Path.cwd() else [place]), 1)
+
+
+def _spellings(session: str) -> tuple[str, ...]:
+    """Returns how names spell an id: as it is, and a UUID also without the strokes, as OpenHands does."""
+    try:
+        return session, UUID(session).hex
+    except ValueError:
+        return (session,)
+
+
 def _own(agent: str) -> list[Path]:
     return [place.path for place in places() if place.format.name == agent and place.exists]
 
 
 def _of_session(place: Path, session: str) -> Iterator[Path]:
-    """Yields the files and directories in a place whose names have the session's id in them."""
+    """Yields the files and directories in a place whose names have the session's id in them, or that in a database."""
+    if place.is_file() and Path(session).name == session and holds_transcripts([place / session]):
+        yield place / session
+    ids = _spellings(session)
     for directory, directories, names in os.walk(place):
-        yield from (Path(directory, name) for name in (*directories, *names) if session in name)
-        directories[:] = [name for name in directories if session not in name]
+        yield from (Path(directory, name) for name in (*directories, *names) if any(one in name for one in ids))
+        directories[:] = [name for name in directories if not any(one in name for one in ids)]
