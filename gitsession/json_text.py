@@ -31,7 +31,7 @@ SHOWN_LEVELS = 2 * MAX_LEVELS
 _PLAIN = re.compile("[A-Za-z0-9 ._:+-]*")
 
 # From this size on, a text is not read back to see whether it comes back equal.
-_LARGE_TEXT = 1024 * 1024
+LARGE_TEXT = 1024 * 1024
 
 # Two halves of a surrogate pair, which JSON's escapes would put together.
 _SPLIT_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -90,6 +90,22 @@ def decode_new(text: bytes | str) -> Any:
     return value
 
 
+def decode_part(text: bytes, outer: int) -> Any:
+    """Returns the value of a strict JSON text that stands within a large one, which is to be stored; as `decode_new`.
+
+    Args:
+        text: The text.
+        outer: How many objects and arrays it lies in.
+
+    Raises:
+        ValueError: It is no strict JSON, no UTF-8, or exceeds a limit there.
+    """
+    value = decode(text)
+    if fault := _fault(value, "it", MAX_LEVELS - outer):
+        raise ValueError(fault)
+    return value
+
+
 def encode(value: Any, what: str = "the message", *, levels: int = MAX_LEVELS) -> bytes:
     """Returns the JSON text of a value, UTF-8 on one line.
 
@@ -108,7 +124,7 @@ def encode(value: Any, what: str = "the message", *, levels: int = MAX_LEVELS) -
         # "backslashreplace" writes a lone surrogate as \udXXX, which is JSON's own escape for it.
         text = _encoder.encode(value).encode("utf-8", "backslashreplace")
         # Reading it back takes the most memory; a text of megabytes is looked through instead.
-        same = len(text) > _LARGE_TEXT or decode(text) == value
+        same = len(text) > LARGE_TEXT or decode(text) == value
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidCommit(_fault(value, what, levels) or f"{what} is no JSON: {error}") from error
     if not same:
@@ -136,7 +152,7 @@ def depth(value: Any) -> int:
 
 def _needs_a_look(text: bytes | str) -> bool:
     """Tells whether a value may exceed a limit, or was not read back; few brackets cannot nest deeply."""
-    if len(text) > _LARGE_TEXT:
+    if len(text) > LARGE_TEXT:
         return True
     brackets = text.count(b"{") + text.count(b"[") if isinstance(text, bytes) else text.count("{") + text.count("[")
     return brackets > MAX_LEVELS or sys.get_int_max_str_digits() != MAX_INTEGER_DIGITS

@@ -6,26 +6,23 @@ import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 from gitsession import revisions
 from gitsession.building import NewDelta
-from gitsession.conversation import StoredDelta, entries, entry_view, message_lines, split_lines
-from gitsession.errors import AmbiguousName, NotImported, SessionNotFound
+from gitsession.conversation import entries, entry_view, message_lines, split_lines
+from gitsession.errors import AmbiguousName, SessionNotFound
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, branch_of, derived_prefixes, other_side, session_id_of
 from gitsession.listing import BrokenSession, Listing, SessionInfo, info_of
 from gitsession.model import Messages, SessionEntry, SessionMeta
+from gitsession.originals import original
 from gitsession.reading import Reader, State
 from gitsession.repo.repository import Repository
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.sides import OtherSide, other_sides, tracked_branches
-from gitsession.transcripts import FORMATS
-from gitsession.transcripts.base import Record
 from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
-from gitsession.transcripts.stored import decode_record
 from gitsession.writing import Writer
 
 
@@ -250,27 +247,10 @@ class Store:
         Raises:
             NotImported: The session is none, or holds more than its transcript.
         """
-        state = self._state(session_id, at)
-        # What is no record was added at the end, as a rule; then it is told before anything is yielded.
-        for delta in self.reader.last_deltas(state, 1):
-            _decode_records(session_id, delta)
-        records = (one for delta in self.reader.deltas(state) for one in _decode_records(session_id, delta))
-        first = next(records, None)
-        if first is None or first[0] not in FORMATS:
-            fault = "it was not imported" if first is None else f"its format {first[0]!r} is not known here"
-            raise NotImported(session_id, fault)
-        return FORMATS[first[0]].write(record for _, record in chain([first], records))
+        return original(self.reader, session_id, self._state(session_id, at))
 
     def _state(self, session_id: str, at: str | None) -> State:
         return revisions.resolve(self.reader, session_id, at)
-
-
-def _decode_records(session_id: str, delta: StoredDelta) -> builtins.list[tuple[str, Record]]:
-    """Returns the records of a delta of an imported session, each with the name of its format."""
-    lines = split_lines(delta.content, delta.commit_id)
-    if not all(line.startswith(RECORD_PREFIX) for line in lines):
-        raise NotImported(session_id, "it holds entries that no transcript had")
-    return [decode_record(line) for line in lines]
 
 
 def _find(known: builtins.list[str], name: str) -> str:

@@ -7,7 +7,7 @@ the log. All functions are pure, over bytes and values: no file is opened here, 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.view import View
@@ -59,6 +59,14 @@ Growth = Literal["log", "document", "directory"]
 
 Listing = Callable[[PurePath], Sequence[str]]
 """Tells the names of the files in a directory, in order; none where there is no such directory."""
+
+
+class Log(Protocol):
+    """The records of a transcript, in their order. They can be gone through again, and need not be in memory."""
+
+    def __iter__(self) -> Iterator[Record]: ...
+
+    def __getitem__(self, place: int, /) -> Record: ...
 
 
 class Draft(NamedTuple):
@@ -136,7 +144,7 @@ class Format:
             format: it never changes for a record once released.
         fold: The conversation of a log: message entries, and compactions. Ids are those of the records.
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones.
-        write: The bytes of a transcript from its records: what `read` took apart.
+        write: The bytes of a transcript from its records: what `read` took apart. It keeps little of them.
         outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read. By
             default nothing: no line is ever abandoned.
         growth: How the transcript grows, told from its first record.
@@ -164,7 +172,7 @@ class Format:
     view: Callable[[Record], View]
     fold: Callable[[Sequence[Record]], list[MessageEntry | CompactionEntry]]
     abandoned: Callable[[Sequence[Record]], list[AbandonedLine]]
-    write: Callable[[Iterable[Record]], Iterator[bytes]]
+    write: Callable[[Log], Iterator[bytes]]
     outline: Callable[[Record], Record] = _bare
     growth: Callable[[Record], Growth] = _is_log
     bundle: Callable[[PurePath, Listing], tuple[PurePath, Sequence[PurePath]] | None] = _alone

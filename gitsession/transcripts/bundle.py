@@ -5,15 +5,16 @@ that are no UTF-8 are surrogate escapes. The record of a file has its path as it
 stands behind a `/` in an entry's id is a number.
 """
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from gitsession import json_text
 from gitsession.transcripts import records
-from gitsession.transcripts.base import Record
+from gitsession.transcripts.base import Log, Record
 from gitsession.transcripts.fields import text
 from gitsession.transcripts.records import Describe
-from gitsession.transcripts.versions import latest, own_id
+from gitsession.transcripts.versions import latest_places, own_id
 
 
 def line_of(path: str, content: bytes) -> bytes:
@@ -46,19 +47,32 @@ def describe(value: dict[str, Any], inner: Describe) -> tuple[str | None, str | 
     return own_id(text(value, "path").replace("/", ":")), inner(content(value))[1]
 
 
-def order(path: str) -> list[str]:
-    """Returns what the files of a bundle are sorted by, but for the first, which names the transcript."""
-    return path.split("/")
+def order(path: str) -> str:
+    """Returns what the files of a bundle are sorted by, but for the first, which names the transcript.
+
+    Those of a directory stand together: what parts the names in a path comes before all that stands in one.
+    """
+    return path.replace("/", "\0")
 
 
-def write(log: Iterable[Record]) -> Iterator[bytes]:
+def is_bundle(log: Log) -> bool:
+    """Tells whether a log is that of a bundle."""
+    return any(is_file(first.value) for first in itertools.islice(log, 1))
+
+
+def write(log: Log) -> Iterator[bytes]:
     """Yields the lines of a bundle: those of a file as they are, those of a store in the order of their paths."""
-    first, *others = latest(log)
-    if not first.line:
-        keys: list[list[str]] = []
-        for record in others:
-            # What is no file stays behind the one that it followed.
-            keys.append(order(text(record.value, "path")) if is_file(record.value) else keys[-1] if keys else [])
-        places = sorted(range(len(others)), key=keys.__getitem__)
-        others = [others[place] for place in places]
-    yield from records.join([first, *others])
+    if log[0].line:
+        return records.join(log)
+    keys: list[str] = []  # by the places of records; "" for what is no file
+
+    def noted() -> Iterator[Record]:
+        for record in log:
+            keys.append(order(text(record.value, "path")) if is_file(record.value) else "")
+            yield record
+
+    first, *others = latest_places(noted())
+    # What is no file stays behind the one that it followed.
+    for before, place in itertools.pairwise(others):
+        keys[place] = keys[place] or keys[before]
+    return records.join(map(log.__getitem__, [first, *sorted(others, key=keys.__getitem__)]))

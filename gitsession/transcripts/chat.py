@@ -5,17 +5,16 @@ them a line. The session is named by the file. The conversation is the messages 
 shape: whoever goes on with it sends them to that provider.
 """
 
-import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.parts import Part
 from gitsession.transcripts import document, records
-from gitsession.transcripts.base import AbandonedLine, Format, Growth, Record
+from gitsession.transcripts.base import AbandonedLine, Format, Growth, Log, Record
 from gitsession.transcripts.fields import one_line, text, time
 from gitsession.transcripts.normal import damaged, titled_by_prompt
 from gitsession.transcripts.versions import latest
@@ -82,18 +81,7 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    begun = []
-    for line in iter(stream.readline, b""):
-        begun.append(line)
-        if line.strip(b"\xef\xbb\xbf \t\r\n"):
-            break
-    value, problem = records.parse(begun[-1]) if begun else (None, None)
-    if problem is None and _is_message(value):
-        return records.read_lines(itertools.chain(begun, iter(stream.readline, b"")), _describe)
-    whole = b"".join(begun) + stream.read()
-    if document.is_document(whole, _PATHS):
-        return document.read(whole, _PATHS, _describe)
-    return records.read(io.BytesIO(whole), _describe)
+    return document.read_stream(stream, _PATHS, _describe, _is_message)
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
@@ -126,7 +114,7 @@ def _growth(first: Record) -> Growth:
     return "document" if document.is_first(first) else "log"
 
 
-def _write(log: Iterable[Record]) -> Iterator[bytes]:
+def _write(log: Log) -> Iterator[bytes]:
     return document.write(log, _PATHS)
 
 

@@ -7,38 +7,44 @@ around the messages as they do. That makes a new version of the first record (se
 the new ones are what they were: so a longer document adds its new messages, and at most one record more.
 
 A document that is cut in the middle, or damaged, has what stands before its messages as the first record, and what
-stands after the last whole one as the last. The document is held in memory as a whole.
+stands after the last whole one as the last.
+
+What stands after the messages is a part of the first record, so a document is read twice: once to see where its
+messages are, and once to yield them. Memory holds the largest record, and where each message ends.
 """
 
-import codecs
-import itertools
+import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO
 
-from gitsession.transcripts.base import Record
+from gitsession import json_text
+from gitsession.transcripts import records
+from gitsession.transcripts.arrays import Elements, Paths, find, holds_array
+from gitsession.transcripts.base import Log, Record
 from gitsession.transcripts.records import Describe, described, join, measure, parse
-from gitsession.transcripts.versions import key_of, latest, own_id
+from gitsession.transcripts.versions import key_of, latest_places, own_id
 
 DOCUMENT = "document"
 """The id of the record that is the document without its messages."""
 
-Paths = Sequence[tuple[str, ...]]
-"""Where the array may be: keys from the outermost object inwards; no key at all for an array that is the document."""
+_BLANKS = b" \t\r\n"
+# What stands before an element.
+_BEFORE = re.compile(rb"[ \t\r\n,]*")
+# A document of no more bytes is judged as one text.
+_SMALL = 4 * json_text.LARGE_TEXT
 
-_BLANKS = re.compile("[ \t\r\n]*")
 
-
-def array_start(text: str, paths: Paths) -> int | None:
+def array_start(raw: bytes, paths: Paths) -> int | None:
     """Returns where the elements of the array begin, of the first path where one is; None if there is none."""
-    start = _skip(text, 1 if text.startswith("\ufeff") else 0)
-    found = (_find(text, start, path) for path in paths)
-    return next((place for place in found if place is not None), None)
+    elements = _best(find(io.BytesIO(raw), paths))
+    return None if elements is None else elements.start
 
 
 def is_document(raw: bytes, paths: Paths) -> bool:
     """Tells whether a file is one document that holds the array, as far as can be seen."""
-    return array_start(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"), paths) is not None
+    return holds_array(io.BytesIO(raw), paths)
 
 
 def is_first(record: Record) -> bool:
@@ -47,102 +53,153 @@ def is_first(record: Record) -> bool:
 
 
 def read(raw: bytes, paths: Paths, describe: Describe) -> Iterator[Record]:
-    """Yields the records of a document.
+    """Yields the records of a document, or of the beginning of one, that is at hand.
 
     Args:
         raw: The document.
         paths: Where its messages are.
         describe: Tells a message's id and time, and the document's time.
     """
-    text = _decode(raw)
-    start = array_start(text, paths)
-    if start is None:
-        yield from _rest(text, text, 1)
-        return
-    elements, end = _elements(text, start, describe)
-    whole = text[:start] + text[end:]
-    value, problem = parse(_encode(whole))
-    # An array that is the document itself is none of its faults.
-    if value is not None and (problem is None or isinstance(value, list)):
-        ended = whole.endswith("\n")
-        first = Record(_encode(whole.removesuffix("\n")), value, 1, newline=ended)
-        yield described(first, describe)._replace(id=DOCUMENT)
-        yield from elements
+    stream = io.BytesIO(raw)
+    return read_elements(stream, _best(find(stream, paths)), describe)
+
+
+def read_stream(
+    stream: BinaryIO, paths: Paths, describe: Describe, is_record: Callable[[Any], bool] = lambda _: False
+) -> Iterator[Record]:
+    """Yields the records of a file that is a document, or that has one a line.
+
+    Args:
+        stream: The file, open for reading bytes, at its beginning; it is gone back in.
+        paths: Where the messages of a document are.
+        describe: Tells a message's id and time, and the document's time.
+        is_record: Tells whether a value is a record of the format: a line that is one is no document, whatever it has
+            on the paths.
+    """
+    elements = _best(find(stream, paths))
+    if elements is None or _is_line(stream, elements, is_record):
+        stream.seek(0)
+        yield from records.read(stream, describe)
     else:
-        yield Record(_encode(text[:start]), line=1, id=DOCUMENT, newline=False)
-        yield from elements
-        rest = text[end:]
-        # What is cut after its messages is cut if it were so without them.
-        yield from _rest(rest, whole if rest.lstrip(" \t\r\n")[:1] == "]" else rest, 1 + text.count("\n", 0, end))
+        yield from read_elements(stream, elements, describe)
 
 
-def write(records: Iterable[Record], paths: Paths) -> Iterator[bytes]:
+def read_elements(stream: BinaryIO, elements: Elements | None, describe: Describe) -> Iterator[Record]:
+    """Yields the records of a document whose messages were found.
+
+    Args:
+        stream: The document, open for reading bytes, from its beginning on; it is gone back in.
+        elements: Its messages; None if it has none.
+        describe: Tells a message's id and time, and the document's time.
+    """
+    if elements is None:
+        stream.seek(0)
+        whole = stream.read()
+        yield from _rest(whole, whole, 1)
+        return
+    head, rest = _around(stream, elements)
+    line = 1 + head.count(b"\n")
+    first = _first(head + rest, describe)
+    sound = first is not None
+    # What is cut after its messages is cut if it were so without them.
+    judged = b"" if sound else head + rest if rest.lstrip(_BLANKS)[:1] == b"]" else rest
+    yield first or Record(head, line=1, id=DOCUMENT, newline=False)
+    if sound:
+        rest = b""
+    del head, first
+    for piece in _pieces(stream, elements):
+        before = _BEFORE.match(piece).end()  # type: ignore[union-attr]  # it matches nothing at least
+        value, problem = parse(piece)
+        line += piece.count(b"\n", 0, before)
+        record = described(Record(piece, value, line, newline=False, problem=problem), describe)
+        yield record._replace(id=own_id(record.id))
+        line += piece.count(b"\n", before)
+    if not sound:
+        yield from _rest(rest, judged, line)
+
+
+def is_sound(stream: BinaryIO, elements: Elements) -> bool:
+    """Tells whether a document is one whole object that `parse` would find nothing wrong with, as it would of a record.
+
+    Args:
+        stream: The document, open for reading bytes; it is gone back in.
+        elements: An array in it.
+    """
+    stream.seek(0)
+    if len(small := stream.read(_SMALL + 1)) <= _SMALL:
+        return parse(small)[1] is None
+    del small
+    if not elements.closed or parse(b"".join(_around(stream, elements)))[1] is not None:
+        return False
+    try:
+        for piece in _pieces(stream, elements):
+            json_text.decode_part(piece.lstrip(_BLANKS + b","), elements.depth)
+    except ValueError:
+        return False
+    return True
+
+
+def write(log: Log, paths: Paths) -> Iterator[bytes]:
     """Yields the bytes of a file from its records: those of a document, or of a file that is none."""
-    records = iter(records)
-    first = next(records, None)
-    if first is None:
+    first = next(iter(log), None)
+    if first is None or not is_first(first):
+        yield from join(log)
         return
-    records = itertools.chain([first], records)
-    if not is_first(first):
-        yield from join(records)
-        return
-    head, *messages = latest(records)
-    around = b"".join(join([head]))
-    text = _decode(around)
-    start = array_start(text, paths)
-    place = len(around) if start is None else len(_encode(text[:start]))
+    head, *messages = latest_places(log)
+    around = b"".join(join([log[head]]))
+    start = array_start(around, paths)
+    place = len(around) if start is None else start
     yield around[:place]
-    yield from join(messages)
+    yield from join(map(log.__getitem__, messages))
     yield around[place:]
 
 
-def _find(text: str, place: int, path: tuple[str, ...]) -> int | None:
-    if not path:
-        return place + 1 if text.startswith("[", place) else None
-    if not text.startswith("{", place):
-        return None
-    while True:
-        place = _skip(text, place + 1)
-        try:
-            name, place = measure.raw_decode(text, place)
-            place = _skip(text, place)
-            if not isinstance(name, str) or not text.startswith(":", place):
-                return None
-            place = _skip(text, place + 1)
-            if name == path[0]:
-                return _find(text, place, path[1:])
-            _, place = measure.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            return None
-        place = _skip(text, place)
-        if not text.startswith(",", place):
-            return None
+def _best(found: Mapping[int, Elements]) -> Elements | None:
+    return found[min(found)] if found else None
 
 
-def _elements(text: str, place: int, describe: Describe) -> tuple[list[Record], int]:
-    """Returns the elements of the array that begins at a place, and where the last whole one ends."""
-    found: list[Record] = []
-    line = 1 + text.count("\n", 0, place)
-    while True:
-        start = _skip(text, place)
-        if found and text.startswith(",", start):
-            start = _skip(text, start + 1)
-        elif found or text.startswith("]", start):
-            return found, place
-        try:
-            _, end = measure.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            return found, place
-        piece = _encode(text[place:end])
-        value, problem = parse(piece)
-        line += text.count("\n", place, start)
-        record = described(Record(piece, value, line, newline=False, problem=problem), describe)
-        found.append(record._replace(id=own_id(record.id)))
-        line += text.count("\n", start, end)
+def _is_line(stream: BinaryIO, elements: Elements, is_record: Callable[[Any], bool]) -> bool:
+    """Tells whether the line that holds an array is a record of its own."""
+    stream.seek(0)
+    before = stream.read(elements.start).lstrip(b"\xef\xbb\xbf" + _BLANKS)
+    if not elements.closed or not before.startswith(b"{") or b"\n" in before:
+        return False
+    stream.seek(elements.end)
+    value, problem = parse(before + stream.readline())
+    if problem is not None or not is_record(value):
+        return False
+    stream.seek(elements.start - len(before))
+    return parse(stream.readline())[1] is None
+
+
+def _around(stream: BinaryIO, elements: Elements) -> tuple[bytes, bytes]:
+    """Returns what stands before the elements of an array, and after them."""
+    stream.seek(elements.end)
+    rest = stream.read()
+    stream.seek(0)
+    return stream.read(elements.start), rest
+
+
+def _pieces(stream: BinaryIO, elements: Elements) -> Iterator[bytes]:
+    """Yields the elements of an array, each with what stands before it."""
+    stream.seek(elements.start)
+    place = elements.start
+    for end in elements.ends:
+        yield stream.read(end - place)
         place = end
 
 
-def _rest(rest: str, judged: str, line: int) -> Iterator[Record]:
+def _first(around: bytes, describe: Describe) -> Record | None:
+    """Returns what stands around the messages as a record; None where it is no JSON by itself."""
+    value, problem = parse(around)
+    # An array that is the document itself is none of its faults.
+    if value is None or not (problem is None or isinstance(value, list)):
+        return None
+    first = Record(around.removesuffix(b"\n"), value, 1, newline=around.endswith(b"\n"))
+    return described(first, describe)._replace(id=DOCUMENT)
+
+
+def _rest(rest: bytes, judged: bytes, line: int) -> Iterator[Record]:
     """Yields what stands after the last whole message of a document that has no proper end.
 
     Args:
@@ -150,9 +207,9 @@ def _rest(rest: str, judged: str, line: int) -> Iterator[Record]:
         judged: The text that tells whether it is only cut.
         line: The number of its first line.
     """
-    ended = rest.endswith("\n")
-    record = Record(_encode(rest.removesuffix("\n")), line=line, newline=ended)
-    if _is_cut(judged.strip("\ufeff \t\r\n").removeprefix(",").lstrip(" \t\r\n")):
+    record = Record(rest.removesuffix(b"\n"), line=line, newline=rest.endswith(b"\n"))
+    text = judged.decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n")
+    if _is_cut(text.removeprefix(",").lstrip(" \t\r\n")):
         yield record._replace(problem="the document is not complete", unfinished=True)
     else:
         yield record._replace(problem="from here on it is no array of messages")
@@ -168,16 +225,3 @@ def _is_cut(text: str) -> bool:
     except RecursionError:
         return False
     return False
-
-
-def _decode(raw: bytes) -> str:
-    return raw.decode("utf-8", "surrogateescape")
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-def _skip(text: str, place: int) -> int:
-    match = _BLANKS.match(text, place)
-    return place if match is None else match.end()

@@ -7,15 +7,13 @@ subagent's file lies in a directory that is named by its session, and is the ses
 A document does not keep what a rewind took back; in the newer form it is an abandoned line.
 """
 
-import io
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.transcripts import document, records
-from gitsession.transcripts.base import Format, Growth, Record
+from gitsession.transcripts.base import Format, Growth, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.gemini_compose import compose
 from gitsession.transcripts.gemini_fold import abandoned, fold
@@ -33,21 +31,14 @@ def _recognise(head: bytes, _name: str) -> bool:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    first = stream.readline()
-    value, _ = records.parse(first)
-    if isinstance(value, dict) and "messages" not in value:
-        return records.read_lines(itertools.chain([first], iter(stream.readline, b"")), describe)
-    whole = first + stream.read()
-    if document.is_document(whole, _PATHS):
-        return document.read(whole, _PATHS, describe)
-    return records.read(io.BytesIO(whole), describe)
+    return document.read_stream(stream, _PATHS, describe)
 
 
 def _growth(first: Record) -> Growth:
     return "document" if document.is_first(first) else "log"
 
 
-def _write(log: Iterable[Record]) -> Iterator[bytes]:
+def _write(log: Log) -> Iterator[bytes]:
     return document.write(log, _PATHS)
 
 

@@ -6,16 +6,15 @@ a state that has them under `messages`, alone or within `values`, `channel_value
 session.
 """
 
-import io
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.model import Message
 from gitsession.parts import Part, compact
 from gitsession.transcripts import document, records
-from gitsession.transcripts.base import Format, Growth, Record
+from gitsession.transcripts.base import Format, Growth, Log, Record
 from gitsession.transcripts.fields import items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import (
@@ -76,20 +75,14 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    first = stream.readline()
-    if _fields(records.parse(first)[0])[0]:
-        return records.read_lines(itertools.chain([first], iter(stream.readline, b"")), _describe)
-    whole = first + stream.read()
-    if document.is_document(whole, _PATHS):
-        return document.read(whole, _PATHS, _describe)
-    return records.read(io.BytesIO(whole), _describe)
+    return document.read_stream(stream, _PATHS, _describe, lambda value: bool(_fields(value)[0]))
 
 
 def _growth(first: Record) -> Growth:
     return "document" if document.is_first(first) else "log"
 
 
-def _write(log: Iterable[Record]) -> Iterator[bytes]:
+def _write(log: Log) -> Iterator[bytes]:
     return document.write(log, _PATHS)
 
 

@@ -16,16 +16,15 @@ stored before, and goes on as a derived branch.
 The session has opencode's own id. A revert that was not gone on with hides the messages that it took back.
 """
 
-import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part
 from gitsession.transcripts import bundle, document, records
-from gitsession.transcripts.base import Format, Growth, Listing, Record
+from gitsession.transcripts.base import Format, Growth, Listing, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import damaged, titled_by_prompt
@@ -69,17 +68,11 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    whole = stream.read()
-    if document.is_document(whole, _PATHS):
-        return document.read(whole, _PATHS, _describe)
-    return records.read(io.BytesIO(whole), _describe)
+    return document.read_stream(stream, _PATHS, _describe)
 
 
-def _write(log: Iterable[Record]) -> Iterator[bytes]:
-    found = list(log)
-    if found and bundle.is_file(found[0].value):
-        return bundle.write(found)
-    return document.write(found, _PATHS)
+def _write(log: Log) -> Iterator[bytes]:
+    return bundle.write(log) if bundle.is_bundle(log) else document.write(log, _PATHS)
 
 
 def _growth(first: Record) -> Growth:

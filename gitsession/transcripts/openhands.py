@@ -5,16 +5,15 @@ a line; it is named by its file. The folder is `<conversation>/base_state.json`,
 `events/event-<number>-<id>.json`, read as a `bundle`: an event's file is written once, the state again and again.
 """
 
-import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.parts import Part
 from gitsession.transcripts import bundle, document, records
-from gitsession.transcripts.base import Format, Growth, Listing, Record
+from gitsession.transcripts.base import Format, Growth, Listing, Log, Record
 from gitsession.transcripts.fields import changed, mapping, one_line, text, time
 from gitsession.transcripts.folding import none_abandoned
 from gitsession.transcripts.normal import titled_by_prompt
@@ -46,19 +45,11 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    first = stream.readline()
-    value, problem = records.parse(first)
-    if problem is None and (is_event(value) or bundle.is_file(value)):
-        return records.read_lines(itertools.chain([first], iter(stream.readline, b"")), _describe)
-    whole = first + stream.read()
-    if document.is_document(whole, _PATHS):
-        return document.read(whole, _PATHS, _describe)
-    return records.read(io.BytesIO(whole), _describe)
+    return document.read_stream(stream, _PATHS, _describe, lambda value: is_event(value) or bundle.is_file(value))
 
 
-def _write(log: Iterable[Record]) -> Iterator[bytes]:
-    found = list(log)
-    return bundle.write(found) if found and bundle.is_file(found[0].value) else document.write(found, _PATHS)
+def _write(log: Log) -> Iterator[bytes]:
+    return bundle.write(log) if bundle.is_bundle(log) else document.write(log, _PATHS)
 
 
 def _growth(first: Record) -> Growth:

@@ -9,15 +9,16 @@ printed: context that no person typed, or the result of a call, where the model 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.blocks import flat_text
 from gitsession.model import Message
 from gitsession.parts import Part
-from gitsession.transcripts import document, records
-from gitsession.transcripts.base import Format, Growth, Record
+from gitsession.transcripts import document
+from gitsession.transcripts.arrays import find
+from gitsession.transcripts.base import Format, Growth, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import content_of_blocks, damaged, normal_message, titled_by_prompt, tool_call
@@ -53,14 +54,17 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    whole = stream.read()
-    if not document.is_document(whole, _PATHS[:1]) and records.parse(whole)[1] is not None:
+    found = find(stream, _PATHS)
+    chosen = min(found, default=None)
+    if chosen == 1 and not document.is_sound(stream, found[chosen]):
         # Its history may still come, so the steps before it are not taken for the messages.
-        return document.read(whole, _PATHS[2:], _describe)
-    return document.read(whole, _PATHS, _describe)
+        stream.seek(0)
+        found = find(stream, _PATHS[2:])
+        chosen = min(found, default=None)
+    return document.read_elements(stream, None if chosen is None else found[chosen], _describe)
 
 
-def _write(log: Iterable[Record]) -> Iterator[bytes]:
+def _write(log: Log) -> Iterator[bytes]:
     return document.write(log, _PATHS)
 
 

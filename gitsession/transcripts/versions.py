@@ -7,14 +7,23 @@ first. A transcript goes on as long as all that the log holds is still in it.
 """
 
 import re
+from array import array
 from collections.abc import Iterable
+from typing import Protocol
 
+from gitsession.numbering import Numbering
 from gitsession.transcripts.base import Record
 
 _VERSION = re.compile(r"(?s)(.+)\.v([1-9][0-9]{0,8})")
 
 
-def key_of(commit_id: str, known: Iterable[str]) -> str:
+class Known(Protocol):
+    """Ids of records."""
+
+    def __contains__(self, key: str, /) -> bool: ...
+
+
+def key_of(commit_id: str, known: Known) -> str:
     """Returns the id of the record that a commit holds a version of.
 
     Args:
@@ -40,8 +49,18 @@ def latest(records: Iterable[Record]) -> list[Record]:
 
     Records that come from a file, not from a store, are as they are. The id of each is that of its last version.
     """
-    found: dict[str, Record] = {}
+    found = list(records)
+    return [found[place] for place in latest_places(found)]
+
+
+def latest_places(records: Iterable[Record]) -> "array[int]":
+    """Returns the places of the records that `latest` returns; keeps nothing else of them."""
+    keys = Numbering()
+    places = array("Q")
     for place, record in enumerate(records):
-        key = f"\0{place}" if record.line or record.id is None else key_of(record.id, found)
-        found[key] = record
-    return list(found.values())
+        key = f"\0{place}" if record.line or record.id is None else key_of(record.id, keys)
+        number = keys.add(key)
+        if number == len(places):
+            places.append(place)
+        places[number] = place
+    return places

@@ -1,5 +1,8 @@
 """The trajectories of SWE-agent and mini-swe-agent."""
 
+import json
+
+import pytest
 from folded import assistant, call, conversation, speakers, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
@@ -52,6 +55,22 @@ def test_the_session_is_named_by_the_file_without_its_endings() -> None:
         "agent": "swe-agent",
         "title": "Please solve this issue: off by one.",
     }
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"), [("}", [None] * 101), (', "cost": NaN}', None), (', "messages": [{"role": "user"}]', 0)]
+)
+def test_steps_of_a_large_run_are_its_conversation_if_it_is_whole(end: str, expected: object) -> None:
+    step = {"action": "ls", "observation": "a.py " * 10_000, "response": "I look."}
+    content = f'{{"history": null, "trajectory": {json.dumps([step] * 100)}{end}'.encode()
+    records = read(SWE_AGENT, content)
+    if expected is None:
+        # It says nothing that can be relied on, and is kept as it stands.
+        assert [record.raw for record in records] == [content]
+    elif expected == 0:
+        assert [record.raw for record in records[1:]] == [b'{"role": "user"}', b"]"]
+    else:
+        assert [record.problem for record in records] == expected
 
 
 def test_steps_are_not_taken_for_the_messages_while_a_history_may_come() -> None:
