@@ -93,10 +93,10 @@ class Branches:
         # Without a branch of its own the session is made anew, whatever lines of it are still there.
         return taken and self.session_id in self._taken
 
-    def held(self) -> Iterator[tuple[State, list[Delta]]]:
+    def held(self) -> Iterator[tuple[State, Iterator[Delta]]]:
         """Yields the branches, the session's own first, and what each holds."""
         objects = self.reader.objects
-        return ((branch.state, [*deltas_of(objects, branch.state.tree)]) for branch in self._branches)
+        return ((branch.state, deltas_of(objects, branch.state.tree)) for branch in self._branches)
 
     def stored(self, number: int) -> State | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""

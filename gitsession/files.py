@@ -2,35 +2,64 @@
 
 import io
 import os
-from collections.abc import Callable, Iterator, Sequence
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
+from gitsession.numbering import Numbering
+from gitsession.transcripts.base import Bundled
 from gitsession.transcripts.bundle import line_of, order
 
 
-def whole(path: Path, bundled: tuple[PurePath, Sequence[PurePath]] | None, stream: BinaryIO) -> BinaryIO:
+def whole(bundled: Bundled | None, stream: BinaryIO) -> BinaryIO:
     """Returns the transcript that a file is, or the first file of.
 
     Args:
-        path: The file.
         bundled: What its format's `bundle` tells of it.
         stream: The file, open for reading at its beginning.
 
-    Raises:
-        OSError: A file cannot be read. One that vanished since its directory was listed is left out.
+    Returns:
+        The transcript, to be read once: each file is read when it is come to, which raises `OSError` where it cannot be
+        read. One that vanished since its directory was listed is left out.
     """
+    return stream if bundled is None else cast("BinaryIO", io.BufferedReader(_Lines(_lines(*bundled, stream))))
+
+
+def paths_of(path: Path, bundled: Bundled | None) -> Iterator[Path]:
+    """Yields the paths of the files that a transcript consists of, given that of the file that it is recognised by."""
     if bundled is None:
-        return stream
-    root, paths = bundled
-    named = {one.relative_to(root).as_posix(): Path(one) for one in paths if one != path}
-    lines = [line_of(path.relative_to(root).as_posix(), stream.read())]
-    for name in sorted(named, key=order):
+        yield path
+    else:
+        yield from map(Path(bundled[0]).joinpath, bundled[1])
+
+
+def _lines(root: PurePath, names: Sequence[str], stream: BinaryIO) -> Iterator[bytes]:
+    yield line_of(names[0], stream.read())
+    for name in sorted(names[1:], key=order):
         try:
-            lines.append(line_of(name, named[name].read_bytes()))
+            content = Path(root, name).read_bytes()
         except FileNotFoundError:
             continue
-    return io.BytesIO(b"".join(lines))
+        yield line_of(name, content)
+
+
+class _Lines(io.RawIOBase):
+    """Lines that are made when they are come to, as a stream."""
+
+    def __init__(self, lines: Iterator[bytes]) -> None:
+        self._lines = lines
+        self._line = memoryview(b"")  # what is left of one
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "bytearray | memoryview", /) -> int:  # type: ignore[override]  # any writable buffer
+        self._line = self._line or memoryview(next(self._lines, b""))
+        count = min(len(buffer), len(self._line))
+        buffer[:count] = self._line[:count]
+        self._line = self._line[count:]
+        return count
 
 
 def walk(path: Path, onerror: Callable[[OSError], None] | None = None) -> Iterator[tuple[Path, list[str]]]:
@@ -47,6 +76,33 @@ def walk(path: Path, onerror: Callable[[OSError], None] | None = None) -> Iterat
         yield Path(directory), names
 
 
+def files_of(path: Path) -> Iterator[Path]:
+    """Yields a path that is no directory, or the files below one."""
+    if not path.is_dir():
+        yield path
+    for directory, names in walk(path):
+        yield from (directory / name for name in names)
+
+
+def may_be_read(path: Path) -> bool:
+    """Tells whether a path is a file: to open a pipe or a socket could take for ever."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # opening it tells what is wrong
+
+
+def looks_like(head: bytes) -> str:
+    """Says what a file is that is no transcript."""
+    if not head:
+        return "is empty"
+    if b"\0" in head:
+        return "is a binary file, and no transcript"
+    return "is no transcript of a format that is known here; see `gitsession formats`"
+
+
 def listing(directory: PurePath) -> list[str]:
     """Returns the names in a directory, in order; none where there is none."""
     try:
@@ -58,3 +114,18 @@ def listing(directory: PurePath) -> list[str]:
 def _is_git_directory(directories: Sequence[str], files: Sequence[str]) -> bool:
     """Tells by what is in a directory whether it is git's, as git itself does."""
     return "HEAD" in files and {"objects", "refs"} <= {*directories}
+
+
+class PathSet:
+    """Paths of files, as many as a directory may hold: some 30 bytes each."""
+
+    def __init__(self) -> None:
+        self._paths = Numbering()
+
+    def __contains__(self, path: PurePath) -> bool:
+        return str(path) in self._paths
+
+    def update(self, paths: Iterable[PurePath]) -> None:
+        """Adds paths."""
+        for path in paths:
+            self._paths.add(str(path))

@@ -1,13 +1,15 @@
 """How one transcript grows its session: what is stored is found again, what is new becomes commits, in memory."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Self
 
 from gitsession.branching import REDACTED, Base, Branches
 from gitsession.building import Built, NewDelta, build
 from gitsession.errors import RevisionNotFound
+from gitsession.few import Few
 from gitsession.jsonl import meta_of
 from gitsession.layout import branch_of, encode_commit_id, imported_id
 from gitsession.reading import Reader, State
@@ -18,11 +20,12 @@ from gitsession.results import FoundSecret, ImportResult, Problem
 from gitsession.revisions import resolve
 from gitsession.secret_rules import VERSION
 from gitsession.secret_scan import Secret, find_secrets, redacted
-from gitsession.states import Plan, plan
+from gitsession.states import Comparison, Plan
 from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.outlines import Outlines
 from gitsession.transcripts.stored import encode_record
+from gitsession.transcripts.versions import version_id
 
 _NO_OID = bytes(20)
 
@@ -131,18 +134,45 @@ class Growth:
         self._taken_out.append(secrets)
         return cleaned
 
-    def expect(self, records: Sequence[Record]) -> None:
-        """Is told all the records of a transcript that is written anew, before the first of them is added."""
-        self._plan = plan(self._branches, self._format.name, self._format.growth(records[0]), records)
+    def expect(
+        self, first: Record, records: Iterator[Record], again: Callable[[], Iterator[Record]]
+    ) -> Iterator[Record]:
+        """Goes through a transcript that is written anew: what became of its beginning shows only at its end.
+
+        Args:
+            first: Its first record.
+            records: The others.
+            again: Reads all of them once more.
+
+        Returns:
+            All of them, to be added, without their secrets if these are to be taken out.
+        """
+        records = map(self.clean, chain([first], records))
+        comparison = Comparison(self._branches, self._format.name)
+        if not comparison.is_needed:
+            return records
+        few = Few()
+        for record in records:
+            if not record.unfinished:
+                comparison.add(record)
+            few.add(record)
+        self._plan = comparison.plan(self._format.growth(first))
+        if few.all is not None:
+            return iter(few.all)
+        self._taken_out.clear()
+        return map(self.clean, again())
 
     def add(self, record: Record) -> Objects:
         """Takes the next record, and returns the objects of its commit if it is new."""
         number = len(self._records)
         taken_out = self._taken_out.popleft() if self._redacts else None
-        planned = None if self._plan is None else self._plan.places[number]
-        commit_id = self._ids.take(number, record) if planned is None else planned.commit_id
-        content = encode_record(self._format.name, commit_id, record) + b"\n"
-        blob = object_id("blob", content)
+        commit_id = self._ids.take(number, record)
+        plan = self._plan
+        if plan is not None:
+            commit_id = version_id(commit_id, plan.versions[number])
+        blob = None if plan is None else plan.blob(number)
+        content = b"" if blob else encode_record(self._format.name, commit_id, record) + b"\n"
+        blob = blob or object_id("blob", content)
         learned = self._format.learn(self._header, record)
         if learned is not self._header:
             self._header = _with_ids(learned)
@@ -151,11 +181,11 @@ class Growth:
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
-        if planned is not None and planned.delta is not None:
+        if plan is not None and plan.delta(number) is not None:
             self._oids += _NO_OID
             return []
-        if self._base is None and self._plan is not None:
-            self._base = self._plan.base
+        if self._base is None and plan is not None:
+            self._base = plan.base
             self._state, self._expected = self._base.state, self._base.expected
         elif self._base is None:
             if stored:
@@ -246,7 +276,7 @@ class Growth:
             return known.hex()
         # What was stored before is found where it was: the branch that goes on from there need not exist yet.
         base = None if self._base is None else self._base.state
-        number = place if self._plan is None else self._plan.places[place].delta
+        number = place if self._plan is None else self._plan.delta(place)
         try:
             return resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}").oid
         except RevisionNotFound:

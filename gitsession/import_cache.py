@@ -15,7 +15,7 @@ there is none.
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -60,19 +60,24 @@ class Look:
     racy: bool
 
     @classmethod
-    def at(cls, paths: Sequence[Path]) -> "Look":
-        """Returns what is said of files now.
+    def at(cls, paths: Iterable[Path]) -> "Look":
+        """Returns what is said of files now, of one or of many.
 
         Raises:
             OSError: One of them is not there, or cannot be asked about.
         """
-        stats = [path.stat() for path in paths]
-        now = time.time_ns()
-        states = [[stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino] for stat in stats]
-        racy = any(now - max(state[1:3]) < _RACY_NS for state in states)
-        path = os.path.abspath(paths[0])  # noqa: PTH100  # a link stays one
-        whole = sha256(repr([*map(str, paths), states]).encode("utf-8", "surrogateescape")).hexdigest()
-        return cls(path, states[0] if len(states) == 1 else whole, sum(stat.st_size for stat in stats), racy)
+        digest, state, first = sha256(), [0], ""
+        count = size = newest = 0
+        for path in paths:
+            stat = path.stat()
+            count += 1
+            state = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+            first = first or os.path.abspath(path)  # noqa: PTH100  # a link stays one
+            digest.update(f"{path}\0{state}\n".encode("utf-8", "surrogateescape"))
+            size += stat.st_size
+            newest = max(newest, *state[1:3])
+        racy = time.time_ns() - newest < _RACY_NS
+        return cls(first, state if count == 1 else digest.hexdigest(), size, racy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,23 +3,27 @@
 What a file becomes depends on the file alone, so a second import, here or elsewhere, makes the same commits and finds
 them there. FORMAT.md, "Imported transcripts", is the rule.
 
-A file that is a log is read as a stream: memory holds its largest record, the objects that are not stored yet, and some
-150 bytes of each record (its id as a digest, its commit, its place among the others), by which ids are made unique and
-abandoned lines found. A transcript that is written anew when it grows is held whole.
+Files are read as streams: memory holds the largest record, the objects that are not stored yet, and some 150 bytes of
+each record (its id as a digest, its commit, its place among the others), by which ids are made unique and abandoned
+lines found. A transcript that is written anew when it grows is read twice, to see what became of it and to take that
+in; so it is copied when it is read first, to a file if it is large, and what its agent does meanwhile changes nothing.
+The files of a folder are read one by one.
 """
 
+import io
 import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
-from pathlib import Path, PurePath
-from typing import BinaryIO, Self
+from pathlib import Path
+from typing import BinaryIO, Self, cast
 
 from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
+from gitsession.copied import Copied, from_beginning
 from gitsession.databases import HEAD_BYTES, is_database
 from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript, UnreadableDatabase
-from gitsession.files import listing, walk, whole
+from gitsession.files import PathSet, files_of, listing, looks_like, may_be_read, paths_of, walk, whole
 from gitsession.growth import Growth, Named
 from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
@@ -30,11 +34,13 @@ from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
 from gitsession.transcripts import FORMATS, find_format
-from gitsession.transcripts.base import Format
+from gitsession.transcripts.base import Bundled, Format
 
 # A batch is stored when it has grown to this: memory holds its index, and a crash loses no more than it.
 _BATCH_OBJECTS = 50_000
 _BATCH_BYTES = 64 * 1024 * 1024
+
+_BUFFER_BYTES = 64 * 1024
 
 # How often the import of a file is begun anew when another program writes to its session at the same moment.
 _ATTEMPTS = 5
@@ -70,7 +76,7 @@ def import_transcripts(
         for path in map(Path, [paths] if isinstance(paths, str | os.PathLike) else paths):
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
-            elif not _may_be_read(path) and path.exists():
+            elif not may_be_read(path) and path.exists():
                 yield ImportFailure(path, UnknownTranscript(str(path), _NO_FILE))
             else:
                 yield from run.take(_Source(path, chosen))
@@ -84,19 +90,12 @@ def holds_transcripts(paths: Iterable[Path], *, format: str | None = None) -> bo
         paths: Files, or directories in which transcripts are looked for by their content.
         format: The name of their format; else their content tells.
     """
-    return any(_is_transcript(file, format) for path in paths for file in _files(path))
-
-
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-    for directory, names in walk(path):
-        yield from (directory / name for name in names)
+    return any(_is_transcript(file, format) for path in paths for file in files_of(path))
 
 
 def _is_transcript(file: Path, format_name: str | None) -> bool:
     try:
-        if not _may_be_read(file):
+        if not may_be_read(file):
             return False
         if find_session(file) is not None:
             return True
@@ -119,7 +118,7 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
             file = directory / name
             if file in run.belonging:
                 continue
-            for done in run.take(_Source(file, chosen)) if _may_be_read(file) else ():
+            for done in run.take(_Source(file, chosen)) if may_be_read(file) else ():
                 if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript) and done.path == file:
                     unknown.append(done)
                 else:
@@ -132,22 +131,7 @@ def _import_directory(run: "_Import", path: Path, chosen: Format | None) -> Iter
         yield ImportFailure(path, UnknownTranscript(str(path), "holds no transcript of a format that is known here"))
 
 
-def _look(path: Path, bundled: tuple[PurePath, Sequence[PurePath]] | None) -> Look:
-    """Returns what a transcript looks like now that is one file, or many."""
-    return Look.at([path] if bundled is None else [path, *map(Path, bundled[1])])
-
-
 _NO_FILE = "is no file but a pipe or a device; write what it gives to a file, and import that"
-
-
-def _may_be_read(path: Path) -> bool:
-    """Tells whether a path is a file: to open a pipe or a socket could take for ever."""
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True  # opening it tells what is wrong
 
 
 def _unreadable(path: Path, error: OSError) -> ImportFailure:
@@ -163,9 +147,17 @@ class _Source:
     attempt: int = 0
     stored: StoredSession | None = None
 
-    def look(self, bundled: tuple[PurePath, Sequence[PurePath]] | None) -> Look:
-        """Returns what it looks like now; a session, what it looked like when its database was listed."""
-        return _look(self.path, bundled) if self.stored is None else self.stored.look
+    def look(self, bundled: Bundled | None) -> Look | None:
+        """Returns what it looks like now; a session, what it looked like when its database was listed.
+
+        None where one of its files was just removed.
+        """
+        if self.stored is not None:
+            return self.stored.look
+        try:
+            return Look.at(paths_of(self.path, bundled))
+        except FileNotFoundError:
+            return None
 
 
 @dataclass(slots=True)
@@ -187,7 +179,7 @@ class _Import:
         self._redact = redact
         self._settled = settled
         self._cache = ImportCache(store.path / OWN_DIRECTORY)
-        self.belonging: set[Path] = set()  # the files of transcripts that consist of many
+        self.belonging = PathSet()  # the files of transcripts that consist of many
         self._store = store
         self._progress = progress
         self._batch = GrowingBatch(store.repository.objects)
@@ -231,11 +223,13 @@ class _Import:
                 self.taken += 1
                 bundled = found.bundle(source.path, listing)
                 if bundled is not None:
-                    self.belonging.update(Path(path) for path in bundled[1])
-                look: Look | None = before if bundled is None else _look(source.path, bundled)
+                    self.belonging.update(paths_of(source.path, bundled))
+                look = before if bundled is None else source.look(bundled)
                 if Look.at([source.path]).state != before.state:
                     look = None  # another file has its name now than the one that is open
-                yield from self._build(source, found, whole(source.path, bundled, stream), look)
+                content = whole(bundled, stream)
+                del bundled  # the paths of a large folder take megabytes
+                yield from self._build(source, found, content, look)
         except OSError as error:
             yield _unreadable(source.path, error)
         except Unavailable:
@@ -263,7 +257,7 @@ class _Import:
         owners = (one.owner(source.path, listing) for one in FORMATS.values())
         owner = next((Path(one) for one in owners if one is not None), None)
         if owner is None or owner == source.path:
-            raise UnknownTranscript(str(source.path), _looks_like(head))
+            raise UnknownTranscript(str(source.path), looks_like(head))
         if owner not in self.belonging:
             yield from self.take(replace(source, path=owner))
 
@@ -322,8 +316,8 @@ class _Import:
         try:
             bundled = found.bundle(source.path, listing)
             look = source.look(bundled)
-            known = self._cache.find(source.path, look, self._asked(source))
-            if known is None:
+            known = None if look is None else self._cache.find(source.path, look, self._asked(source))
+            if look is None or known is None:
                 return None
             refs = self._store.repository.refs
             if any(refs.find(HEADS + branch) != oid for branch, oid in known.refs.items()):
@@ -331,17 +325,29 @@ class _Import:
         except (OSError, SessionError):
             return None  # reading it will tell
         if bundled is not None:
-            self.belonging.update(map(Path, bundled[1]))
+            self.belonging.update(paths_of(source.path, bundled))
         self._progress(look.size)
         return known.result
 
     def _build(
         self, source: _Source, found: Format, stream: BinaryIO, look: Look | None
     ) -> Iterator[ImportResult | ImportFailure]:
+        copy = Copied(stream, self._store.repository.objects.path / "pack")
+        with io.BufferedReader(copy, _BUFFER_BYTES) as again:
+            yield from self._build_records(source, found, copy, cast("BinaryIO", again), look)
+
+    def _build_records(
+        self, source: _Source, found: Format, copy: Copied, stream: BinaryIO, look: Look | None
+    ) -> Iterator[ImportResult | ImportFailure]:
         records = found.read(stream)
         first = next(records, None)
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
+        is_log = found.growth(first) == "log"
+        if is_log:
+            copy.let_go()
+        else:
+            copy.fill()
         path = plain_name(source.path)
         named = Named.of(found, path, first)
         if any(self._is_built(str(header["id"])) for header in (named.header, named.clean)):
@@ -350,13 +356,11 @@ class _Import:
         if self._listed is None:
             self._listed = self._store.repository.refs.names(HEADS)
         growth = Growth(self._store.reader, found, named, listed=self._listed, redact=self._redact)
+        if is_log:
+            records = map(growth.clean, chain([first], records))
+        else:
+            records = growth.expect(first, records, partial(from_beginning, stream, found.read))
         told = 0
-        records = map(growth.clean, chain([first], records))
-        if found.growth(first) != "log":
-            # What became of its beginning shows only at its end.
-            read = list(records)
-            growth.expect([record for record in read if not record.unfinished])
-            records = iter(read)
         for record in records:
             if record.unfinished:
                 growth.unfinished = True
@@ -368,7 +372,9 @@ class _Import:
                 if growth.branch in self._failed:
                     yield from self._again(source, growth.branch, self._failed[growth.branch])
                     return
-            if (place := stream.tell()) != told:
+            # A transcript that is written anew is read to its end before its first record is there.
+            place = stream.tell() if is_log else told + len(record.raw) + record.newline
+            if place != told:
                 self._progress(place - told)
                 told = place
         self._moves |= growth.moves()
@@ -376,7 +382,8 @@ class _Import:
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
         result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
         # It is remembered only if it looks like what was read.
-        if look is not None and source.look(found.bundle(source.path, listing)).state != look.state:
+        now = source.look(found.bundle(source.path, listing))
+        if look is None or now is None or now.state != look.state:
             look = None
         self._pending.append(_Pending(source, result, growth.branch, look, growth.refs() | dict(lines)))
 
@@ -387,12 +394,3 @@ class _Import:
 
     def _is_full(self) -> bool:
         return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES
-
-
-def _looks_like(head: bytes) -> str:
-    """Says what a file is that is no transcript."""
-    if not head:
-        return "is empty"
-    if b"\0" in head:
-        return "is a binary file, and no transcript"
-    return "is no transcript of a format that is known here; see `gitsession formats`"

@@ -4,15 +4,18 @@ The records of such a transcript are told apart by their ids. A branch holds an 
 the file: those of a document first and in the same order, those of a directory anywhere. The import then adds what is
 new, and a version of what changed. What the file no longer has, somebody took out of it: then it is no later state of
 that branch. FORMAT.md, "Transcripts that are written anew".
+
+Of each record of the file, and of each delta of a branch, a few bytes are kept: the number of its id, and its blob.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from gitsession.branching import Base, Branches
 from gitsession.errors import Corrupt
 from gitsession.layout import decode_commit_id
+from gitsession.numbering import Numbering
 from gitsession.reading import State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import object_id
@@ -21,12 +24,23 @@ from gitsession.transcripts.stored import encode_record
 from gitsession.transcripts.versions import key_of, version_id
 from gitsession.tree import Delta
 
+_NONE = -1
 
-class Place(NamedTuple):
-    """Where a record of the file stands: the commit it has or gets, and the number of its delta if it is stored."""
 
-    commit_id: str
-    delta: int | None
+class Blobs:
+    """Ids of blobs, 20 bytes each."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._bytes) // 20
+
+    def __getitem__(self, place: int) -> str:
+        return self._bytes[place * 20 : place * 20 + 20].hex()
+
+    def append(self, blob: str) -> None:
+        self._bytes += bytes.fromhex(blob)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,83 +49,164 @@ class Plan:
 
     Attributes:
         base: What the new ones follow.
-        places: Where each stands.
+        versions: Which version of its record each of them is, from 1.
+        is_older: Whether each is stored, as it is or as it was: then there is nothing new.
     """
 
     base: Base
-    places: tuple[Place, ...]
+    versions: "array[int]"
+    is_older: bool
+    _deltas: "array[int]"
+    _blobs: Blobs
+
+    @property
+    def known(self) -> int:
+        """How many of the records are stored."""
+        return len(self._deltas) if self.is_older else sum(delta != _NONE for delta in self._deltas)
+
+    def delta(self, place: int) -> int | None:
+        """Returns the number of the delta that stores a record; None for one that is new."""
+        delta = self._deltas[place]
+        return delta if delta != _NONE else 0 if self.is_older else None
+
+    def blob(self, place: int) -> str | None:
+        """Returns the blob that stores a record as it is; None where none does."""
+        delta = self._deltas[place]
+        return None if delta == _NONE else self._blobs[delta]
 
 
-@dataclass(slots=True)
-class _Stored:
-    """The versions of one record that a branch holds: the numbers of their deltas, by their blobs."""
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A branch of the session: the numbers of its deltas' ids, and their blobs."""
 
-    versions: dict[str, int] = field(default_factory=dict)
-    commit_id: str = ""
-    last: str = ""
-    count: int = 0
-
-
-def plan(branches: Branches, name: str, growth: Growth, records: Sequence[Record]) -> Plan | None:
-    """Returns how a file goes on with a branch of its session; None if it goes on with none.
-
-    Args:
-        branches: The branches of the session.
-        name: The name of the format.
-        growth: How the transcript grows.
-        records: All its records.
-    """
-    ids = RecordIds()
-    keyed = {ids.take(number, record): record for number, record in enumerate(records)}
-    best: Plan | None = None
-    for state, deltas in branches.held():
-        stored = _stored(deltas)
-        found = None if stored is None else _plan(state, stored, name, growth, keyed)
-        if found is not None and (best is None or _known(found) > _known(best)):
-            best = found
-    return best
+    state: State
+    keys: "array[int]"
+    blobs: Blobs
 
 
-def _known(one: Plan) -> int:
-    return sum(place.delta is not None for place in one.places)
+class Comparison:
+    """The comparison of a file with all branches of its session, in one pass over its records."""
+
+    def __init__(self, branches: Branches, name: str) -> None:
+        """Reads what the branches hold.
+
+        Args:
+            branches: The branches of the session.
+            name: The name of the format.
+        """
+        self._name = name
+        self._keys = Numbering()  # of the ids of records, without their versions
+        self._most = array("I")  # how many versions of each a branch has, at most
+        found = (self._branch(state, deltas) for state, deltas in branches.held())
+        self._branches = [branch for branch in found if branch is not None]
+        self._ids = RecordIds()
+        self._records = array("i")  # by their places: the numbers of their keys
+        self._blobs = Blobs()  # of each record one for each version that a branch may have of it
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to compare with."""
+        return bool(self._branches)
+
+    def add(self, record: Record) -> None:
+        """Takes the next record of the file."""
+        key = self._ids.take(len(self._records), record)
+        number = self._keys.find(key)
+        self._records.append(_NONE if number is None else number)
+        for version in range(1, 1 if number is None else self._most[number] + 1):
+            line = encode_record(self._name, version_id(key, version), record)
+            self._blobs.append(object_id("blob", line + b"\n"))
+
+    def plan(self, growth: Growth) -> Plan | None:
+        """Returns how the file goes on with a branch of its session; None if it goes on with none.
+
+        Args:
+            growth: How the transcript grows.
+        """
+        best: Plan | None = None
+        for branch in self._branches:
+            found = self._plan(branch, growth)
+            if found is not None and (best is None or found.known > best.known):
+                best = found
+        return best
+
+    def _branch(self, state: State, deltas: Iterable[Delta]) -> _Branch | None:
+        """Returns what a branch holds; None for one that is nothing like a transcript that was imported."""
+        branch = _Branch(state, array("I"), Blobs())
+        counts = _Counts(self._keys)
+        for delta in deltas:
+            try:
+                commit_id = decode_commit_id(delta.encoded_id)
+            except Corrupt:
+                return None
+            key = key_of(commit_id, counts)
+            number = self._keys.add(key)
+            if commit_id != version_id(key, counts.add(number)):
+                return None
+            branch.keys.append(number)
+            branch.blobs.append(delta.blob)
+        self._most.extend([0] * (len(self._keys) - len(self._most)))
+        for number, count in enumerate(counts.of):
+            self._most[number] = max(self._most[number], count)
+        return branch
+
+    def _plan(self, branch: _Branch, growth: Growth) -> Plan | None:
+        counts = array("I", [0]) * len(self._keys)
+        last = array("i", [_NONE]) * len(self._keys)  # the delta with the last version of each
+        before = array("i")  # by deltas: the one with the version before
+        held = 0
+        in_order = True
+        for delta, key in enumerate(branch.keys):
+            if not counts[key]:
+                in_order = in_order and held < len(self._records) and self._records[held] == key
+                held += 1
+            before.append(last[key])
+            counts[key] += 1
+            last[key] = delta
+        versions, deltas = array("I"), array("i")
+        older = True
+        there = place = 0
+        for key in self._records:
+            count = 0 if key == _NONE else counts[key]
+            is_last = count > 0 and self._blobs[place + count - 1] == branch.blobs[last[key]]
+            versions.append(count if is_last else count + 1)
+            deltas.append(last[key] if is_last else _NONE)
+            if not is_last and older:
+                own = {self._blobs[place + number] for number in range(count)}
+                older = any(branch.blobs[delta] in own for delta in _chain(last[key], before)) if own else False
+            there += count > 0
+            place += 0 if key == _NONE else self._most[key]
+        base = Base(branch.state.session_id, branch.state, branch.state.oid)
+        plan = Plan(base, versions, older, deltas, branch.blobs)
+        if older:
+            # Every record is there as it is, or was: the branch holds this state, and perhaps later ones.
+            return plan
+        goes_on = there == held if growth == "directory" else in_order
+        # The first record names the transcript; a file that has nothing else in common is another one of the same name.
+        akin = held < 2 or any(delta != _NONE for delta in deltas[1:])
+        return plan if goes_on and akin else None
 
 
-def _stored(deltas: Sequence[Delta]) -> dict[str, _Stored] | None:
-    """Returns the records that the deltas of a branch hold, by their ids."""
-    found: dict[str, _Stored] = {}
-    for delta in deltas:
-        try:
-            commit_id = decode_commit_id(delta.encoded_id)
-        except Corrupt:
-            return None
-        one = found.setdefault(key_of(commit_id, found), _Stored())
-        one.versions[delta.blob] = delta.number
-        one.commit_id, one.last = commit_id, delta.blob
-        one.count += 1
-    return found
+class _Counts:
+    """How many versions of each record a branch has, as far as it was read; by the numbers of the keys."""
+
+    def __init__(self, keys: Numbering) -> None:
+        self.of = array("I")
+        self._keys = keys
+
+    def __contains__(self, key: str) -> bool:
+        number = self._keys.find(key)
+        return number is not None and number < len(self.of) and self.of[number] > 0
+
+    def add(self, number: int) -> int:
+        """Counts one more version, and returns how many there are."""
+        self.of.extend([0] * (number + 1 - len(self.of)))
+        self.of[number] += 1
+        return self.of[number]
 
 
-def _plan(state: State, stored: dict[str, _Stored], name: str, growth: Growth, keyed: dict[str, Record]) -> Plan | None:
-    places = []
-    older = True
-    for key, record in keyed.items():
-        one = stored.get(key)
-        blobs = [] if one is None else [_blob(name, version_id(key, number + 1), record) for number in range(one.count)]
-        if one is not None and blobs[-1] == one.last:
-            places.append(Place(one.commit_id, one.versions[one.last]))
-        else:
-            places.append(Place(version_id(key, 1 if one is None else one.count + 1), None))
-            older = older and one is not None and not one.versions.keys().isdisjoint(blobs)
-    base = Base(state.session_id, state, state.oid)
-    if older:
-        # Every record is there as it is, or was: the branch holds this state, and perhaps later ones.
-        return Plan(base, tuple(Place(place.commit_id, place.delta or 0) for place in places))
-    held = list(stored)
-    goes_on = {*held} <= keyed.keys() if growth == "directory" else list(keyed)[: len(held)] == held
-    # The first record names the transcript; a file that has nothing else in common is another one of the same name.
-    akin = len(held) < 2 or any(place.delta is not None for place in places[1:])
-    return Plan(base, tuple(places)) if goes_on and akin else None
-
-
-def _blob(name: str, commit_id: str, record: Record) -> str:
-    return object_id("blob", encode_record(name, commit_id, record) + b"\n")
+def _chain(delta: int, before: "array[int]") -> Iterator[int]:
+    """Yields a delta, and those with the versions before it."""
+    while delta != _NONE:
+        yield delta
+        delta = before[delta]

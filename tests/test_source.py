@@ -59,6 +59,7 @@ ORDER = [
     "secret_scan",
     "scan",
     "compressed",
+    "copied",
     "branching",
     "states",
     "results",

@@ -69,6 +69,13 @@ class Log(Protocol):
     def __getitem__(self, place: int, /) -> Record: ...
 
 
+Bundled = tuple[PurePath, Sequence[str]]
+"""The files that a transcript consists of: the directory that holds them all, and their paths below it.
+
+There is a `/` between the names in a path. The file that the transcript is recognised by comes first.
+"""
+
+
 class Draft(NamedTuple):
     """A session that is to become a transcript which its agent can resume.
 
@@ -119,7 +126,7 @@ def _is_log(_first: Record) -> Growth:
     return "log"
 
 
-def _alone(_path: PurePath, _listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+def _alone(_path: PurePath, _listing: Listing) -> Bundled | None:
     return None
 
 
@@ -149,8 +156,7 @@ class Format:
             default nothing: no line is ever abandoned.
         growth: How the transcript grows, told from its first record.
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
-            that lists directories: the directory that holds them all, and their paths, the recognised one first. Such
-            a transcript is read as a `bundle`. None for a transcript that is one file.
+            that lists directories. Such a transcript is read as a `bundle`. None for a transcript that is one file.
         owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
             lists directories; None for any other file.
         places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
@@ -175,7 +181,7 @@ class Format:
     write: Callable[[Log], Iterator[bytes]]
     outline: Callable[[Record], Record] = _bare
     growth: Callable[[Record], Growth] = _is_log
-    bundle: Callable[[PurePath, Listing], tuple[PurePath, Sequence[PurePath]] | None] = _alone
+    bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
     places: tuple[str, ...] = ()
     pieces: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part
 from gitsession.transcripts import bundle, document, records
-from gitsession.transcripts.base import Format, Growth, Listing, Log, Record
+from gitsession.transcripts.base import Bundled, Format, Growth, Listing, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import damaged, titled_by_prompt
@@ -81,15 +81,19 @@ def _growth(first: Record) -> Growth:
     return "document" if document.is_first(first) else "log"
 
 
-def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+def _bundle(path: PurePath, listing: Listing) -> Bundled | None:
     if path.suffix != ".json" or path.parent.parent.name != "session":
         return None
     root, session = path.parents[2], path.stem
-    found = [root / kind / f"{session}.json" for kind in _BESIDE]
-    found = [one for one in found if one.name in listing(one.parent)]
-    messages = [root / "message" / session / name for name in listing(root / "message" / session)]
-    parts = [root / "part" / one.stem / name for one in messages for name in listing(root / "part" / one.stem)]
-    return root, [path, *(one for one in (*messages, *parts, *found) if one.suffix == ".json")]
+    found = [path.relative_to(root).as_posix()]
+    messages = listing(root / "message" / session)
+    found += (f"message/{session}/{name}" for name in messages if PurePath(name).suffix == ".json")
+    for stem in (PurePath(name).stem for name in messages):
+        parts = listing(root / "part" / stem)
+        found += (f"part/{stem}/{name}" for name in parts if PurePath(name).suffix == ".json")
+    beside = f"{session}.json"
+    found += (f"{kind}/{beside}" for kind in _BESIDE if beside in listing(root / kind))
+    return root, found
 
 
 def _owner(path: PurePath, listing: Listing) -> PurePath | None:

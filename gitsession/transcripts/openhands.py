@@ -7,13 +7,13 @@ a line; it is named by its file. The folder is `<conversation>/base_state.json`,
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.parts import Part
 from gitsession.transcripts import bundle, document, records
-from gitsession.transcripts.base import Format, Growth, Listing, Log, Record
+from gitsession.transcripts.base import Bundled, Format, Growth, Listing, Log, Record
 from gitsession.transcripts.fields import changed, mapping, one_line, text, time
 from gitsession.transcripts.folding import none_abandoned
 from gitsession.transcripts.normal import titled_by_prompt
@@ -58,11 +58,11 @@ def _growth(first: Record) -> Growth:
     return "document" if document.is_first(first) else "log"
 
 
-def _bundle(path: PurePath, listing: Listing) -> tuple[PurePath, Sequence[PurePath]] | None:
+def _bundle(path: PurePath, listing: Listing) -> Bundled | None:
     if path.name != STATE:
         return None
-    events = path.parent / "events"
-    return path.parent, [path, *(events / name for name in listing(events) if name.endswith(".json"))]
+    events = (name for name in listing(path.parent / "events") if name.endswith(".json"))
+    return path.parent, [path.name, *(f"events/{name}" for name in events)]
 
 
 def _owner(path: PurePath, listing: Listing) -> PurePath | None:

@@ -1,12 +1,15 @@
 """What it takes in memory to store one message of 100 MB beside ten thousand small ones, and to import a large file.
 
-`pytest -m slow --full tests/guarantees/test_memory.py`: 100 MB, and a file of 500 MB; 16 MB and 40 MB by default.
+`pytest -m slow --full tests/guarantees/test_memory.py`: 100 MB, and files and folders of 500 MB; 16 MB and 40 MB by
+default.
 """
 
+import json
 import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,3 +106,129 @@ def test_an_import_keeps_a_few_bytes_of_each_record(
     # By now both have filled all that is bounded: the objects of one pack, the longest record.
     took = [growth(take(number), path, 1) for number in range(2)]
     assert (took[1] - took[0]) / (many - few) < 200
+
+
+def opencode_message(number: int, text: str) -> Any:
+    info = {"id": f"msg_{number:07}", "role": "user", "sessionID": "ses_1", "time": {"created": number}}
+    return {"info": info, "parts": [{"id": f"prt_{number:07}", "messageID": info["id"], "type": "text", "text": text}]}
+
+
+# Documents: what stands before their messages, a message, and what stands after them.
+DOCUMENTS: dict[str, tuple[str, Callable[[int, str], Any], str]] = {
+    "chat": ("", lambda _, text: {"role": "user", "content": text}, ""),
+    "gemini": (
+        '{"sessionId":"g","projectHash":"3f1b","messages":',
+        lambda number, text: {"id": f"m{number}", "type": "user", "content": text},
+        ',"lastUpdated":1}',
+    ),
+    "langchain": (
+        '{"values":{"messages":',
+        lambda number, text: {"type": "human", "data": {"id": f"m{number}", "content": text}},
+        "}}",
+    ),
+    "opencode": (
+        '{"info":{"id":"ses_1","projectID":"p","directory":"/d","time":{}},"messages":',
+        opencode_message,
+        "}",
+    ),
+    "openhands": (
+        '{"id":1,"events":',
+        lambda number, text: {
+            "id": number,
+            "timestamp": "2026-03-02T09:00:00",
+            "source": "user",
+            "action": "message",
+            "args": {"content": text},
+        },
+        "}",
+    ),
+    "swe-agent": (
+        '{"trajectory":',
+        lambda _, text: {"action": "ls", "observation": text, "response": "I look."},
+        ',"info":{"exit_status":"submitted"}}',
+    ),
+}
+
+
+def text_of(number: int) -> str:
+    return f"{number}: " + LINE * (number * 7 % 150)
+
+
+def write_document(path: Path, name: str, size: int, more: int = 0) -> None:
+    """Writes a document of about so many bytes, and of some messages more."""
+    before, message, after = DOCUMENTS[name]
+    with path.open("w") as file:
+        written = number = file.write(before)
+        while written < size or more:
+            more -= written >= size
+            written += file.write(("," if number > len(before) else "[") + json.dumps(message(number, text_of(number))))
+            number += 1
+        file.write("]" + after)
+
+
+def write_folder(path: Path, name: str, size: int, more: int = 0) -> Path:
+    """Writes a folder of about so many bytes, and of some messages more; returns the file by which it is recognised."""
+    if name == "openhands":
+        first = path / "base_state.json"
+        start: Any = {"id": "c", "agent": {}, "workspace": {}, "max_iterations": 1}
+        directory = path / "events"
+    else:
+        first = path / "session" / "p" / "ses_1.json"
+        start = {"id": "ses_1", "projectID": "p", "directory": "/d", "time": {}}
+        directory = path / "message" / "ses_1"
+    first.parent.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    first.write_text(json.dumps(start))
+    written = number = 0
+    while written < size or more:
+        more -= written >= size
+        text = text_of(number)
+        message = opencode_message(number, text)
+        if name == "openhands":
+            event = {"id": f"e{number}", "source": "user", "kind": "MessageEvent", "timestamp": "2026-03-02T09:00:00"}
+            written += (directory / f"event-{number:06}-e{number}.json").write_text(json.dumps({**event, "text": text}))
+        else:
+            part = path / "part" / message["info"]["id"] / "prt_1.json"
+            part.parent.mkdir(parents=True, exist_ok=True)
+            written += part.write_text(json.dumps(message["parts"][0]))
+            written += (directory / f"{message['info']['id']}.json").write_text(json.dumps(message["info"]))
+        number += 1
+    return first
+
+
+def take_and_give_back(store_path: Path, file: Path, grow: Callable[[], object], limit: float) -> None:
+    """Imports a transcript, imports it when it has grown, gives it back, and looks at how much memory each takes."""
+    found: list[str] = []
+
+    def take(store: Store) -> None:
+        (done,) = import_transcripts(store, [file])
+        assert done.new_commits > 1  # type: ignore[union-attr]  # a failure fails here
+
+    def export(store: Store) -> None:
+        assert sum(map(len, store.original(found[0]))) > 0
+
+    took = [growth(take, store_path, MEGABYTE)]
+    grow()
+    took.append(growth(take, store_path, MEGABYTE))
+    found += [one.id for one in Store.open(store_path).sessions() if one.meta.agent]
+    took.append(growth(export, store_path, MEGABYTE))
+    assert max(took) < limit, took
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_is_imported_and_given_back_in_the_memory_of_a_message(
+    tmp_path: Path, path: Path, scale: Callable[[int, int], int], name: str
+) -> None:
+    file = tmp_path / "session.json"
+    size = scale(16, 500) * MEGABYTE
+    write_document(file, name, size)
+    take_and_give_back(path, file, lambda: write_document(file, name, size, more=3), scale(36, 200))
+
+
+@pytest.mark.parametrize("name", ["opencode", "openhands"])
+def test_a_folder_is_imported_and_given_back_in_the_memory_of_a_file(
+    tmp_path: Path, path: Path, scale: Callable[[int, int], int], name: str
+) -> None:
+    size = scale(16, 500) * MEGABYTE
+    file = write_folder(tmp_path / "folder", name, size)
+    take_and_give_back(path, file, lambda: write_folder(tmp_path / "folder", name, size, more=3), scale(36, 200))

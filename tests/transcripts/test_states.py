@@ -8,10 +8,30 @@ from typing import Any
 import pytest
 from transcript_files import FIXTURES, content_of
 
-from gitsession import ImportFailure, ImportResult, Store, UnknownTranscript, import_transcripts
+from gitsession import (
+    FoundSecret,
+    ImportFailure,
+    ImportResult,
+    Store,
+    UnknownTranscript,
+    copied,
+    few,
+    import_transcripts,
+)
+from gitsession.files import listing, whole
+from gitsession.transcripts import FORMATS
+from tests.secrets_made_up import SECRETS
 
 SESSION = "5f0c2c1e-7d0a-4f43-9d2e-0a6f5b7c1d04"
 OPENCODE = "ses_48c1f0a2bffeX1"
+
+
+@pytest.fixture(params=["in memory", "read again"], autouse=True)
+def _twice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Goes through each transcript twice as if it was a small one, and as if it was a large one."""
+    if request.param == "read again":
+        monkeypatch.setattr(few, "_MOST_BYTES", 0)
+        monkeypatch.setattr(copied, "_IN_MEMORY", 0)
 
 
 def imported(store: Store, path: Path) -> ImportResult:
@@ -121,6 +141,66 @@ def test_a_document_that_was_cut_is_completed(store: Store, path: Path) -> None:
     assert original(store, SESSION) == whole
 
 
+def test_of_several_branches_the_one_that_holds_most_goes_on(store: Store, path: Path) -> None:
+    said = [("a", "one"), ("b", "two"), ("c", "three"), ("d", "four")]
+    imported(store, gemini(path, *said[:1]))
+    imported(store, gemini(path, ("x", "un"), ("b", "deux")))
+    imported(store, gemini(path, *said[:2], ("y", "trois")))
+    assert sorted(one.id for one in store.sessions()) == [SESSION, f"{SESSION}.x"]
+    done = imported(store, gemini(path, *said[:2], ("y", "trois"), said[3]))
+    assert (done.session, done.new_commits) == (SESSION, 1)
+    done = imported(store, gemini(path, ("x", "un"), ("b", "deux"), said[2]))
+    assert (done.session, done.new_commits) == (f"{SESSION}.x", 1)
+
+
+def test_what_is_said_again_after_it_was_changed_is_an_earlier_state(store: Store, path: Path) -> None:
+    for said in ("one", "two", "one"):
+        done = imported(store, gemini(path, ("a", "first"), ("b", said)))
+    assert (done.session, done.new_commits) == (SESSION, 0)
+    done = imported(store, gemini(path, ("a", "first"), ("b", "one"), ("c", "third")))
+    assert (done.session, done.new_commits) == (SESSION, 2)
+    assert [entry.commit_id for entry in store.log(SESSION)][:2] == ["c", "b.v3"]
+
+
+def test_secrets_are_taken_out_of_each_record_once(store: Store, path: Path) -> None:
+    token = SECRETS["github-pat"]
+    (first,) = import_transcripts(store, [gemini(path, ("a", f"use {token}"), ("b", "two"))], redact=True)
+    (second,) = import_transcripts(store, [gemini(path, ("a", f"use {token}"), ("b", "two"), ("c", token))])
+    assert isinstance(first, ImportResult)
+    assert isinstance(second, ImportResult)
+    assert [len(first.secrets), len(second.secrets)] == [1, 1]
+    assert isinstance(second.secrets[0], FoundSecret)
+    assert (second.new_commits, second.redacted) == (1, True)
+    assert token.encode() not in original(store, SESSION)
+
+
+def test_what_an_agent_writes_during_an_import_is_for_the_next(store: Store, path: Path) -> None:
+    imported(store, gemini(path, ("a", "one")))
+    old = gemini(path, ("a", "one"), ("b", "two"), ("c", "three")).read_bytes()
+    new = gemini(path, ("a", "uno"), ("b", "two"), ("d", "f" * 100)).read_bytes()
+    path.write_bytes(old)
+
+    def interfere(_: int) -> None:
+        path.write_bytes(new)
+
+    (done,) = import_transcripts(store, [path], progress=interfere)
+    assert isinstance(done, ImportResult)
+    assert (done.session, done.new_commits, done.problems) == (SESSION, 2, ())
+    assert original(store, SESSION) == old
+    assert original(store, imported(store, path).session) == new
+
+
+def test_progress_is_told_for_each_byte_of_a_document(store: Store, path: Path) -> None:
+    told: list[int] = []
+    for end in (2, 3):
+        size = gemini(path, *[("a", "one"), ("b", "two"), ("c", "three")][:end]).stat().st_size
+        told.clear()
+        list(import_transcripts(store, [path], progress=told.append))
+        # But for the end of a line, which may be missing.
+        assert size <= sum(told) <= size + 1
+        assert len(told) == end + 1
+
+
 @pytest.fixture
 def storage(tmp_path: Path) -> Path:
     """Returns a copy of opencode's folder."""
@@ -171,6 +251,40 @@ def test_a_folder_that_lost_a_message_goes_on_beside_the_session(store: Store, s
     done = imported(store, session)
     assert done.rewritten_from == OPENCODE
     assert original(store, done.session) == content_of(session)
+
+
+def test_what_becomes_of_a_folder_during_an_import_is_for_the_next(store: Store, storage: Path) -> None:
+    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
+    late = storage / "part" / "msg_02" / "prt_0204.json"
+    late_text = late.read_text()
+    late.unlink()
+    imported(store, session)
+    late.write_text(late_text)
+    expected = content_of(session)
+
+    def interfere(_: int) -> None:
+        late.unlink(missing_ok=True)
+        (storage / "message" / OPENCODE / "msg_03.json").write_text("{}")
+
+    (done,) = import_transcripts(store, [session], progress=interfere)
+    assert isinstance(done, ImportResult)
+    assert (done.session, done.new_commits, done.problems) == (OPENCODE, 1, ())
+    assert original(store, OPENCODE) == expected
+
+
+def test_the_files_of_a_folder_are_read_one_by_one(storage: Path) -> None:
+    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
+    bundled = FORMATS["opencode"].bundle(session, listing)
+    assert bundled is not None
+    first, second, third, *others = sorted(bundled[1][1:])
+    with session.open("rb") as file:
+        stream = whole(bundled, file)
+        assert json.loads(stream.readline())["path"] == bundled[1][0]
+        (storage / first).write_text("{}")
+        (storage / second).unlink()
+        files = [json.loads(line) for line in stream]
+    assert files[0] == {"path": first, "text": "{}"}
+    assert [one["path"] for one in files] == [first, third, *others]
 
 
 @pytest.mark.parametrize("piece", ["message/*/msg_02.json", "part/msg_03/prt_0301.json", "todo/*.json"])

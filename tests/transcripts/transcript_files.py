@@ -30,7 +30,7 @@ def format_of(path: Path) -> Format:
 def content_of(path: Path) -> bytes:
     """Returns the bytes of a transcript: of the file, or of the files that it consists of as one."""
     bundled = format_of(path).bundle(path, listing)
-    return whole(path, bundled, io.BytesIO(path.read_bytes())).read()
+    return whole(bundled, io.BytesIO(path.read_bytes())).read()
 
 
 def records_of(path: Path) -> list[Record]:
