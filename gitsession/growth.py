@@ -236,8 +236,7 @@ class Growth:
         base = self._base if self._plan is None else self._plan.base
         if base is not None:
             return base.session_id
-        stored = self._branches.stored(len(self._records))
-        return self._session_id if stored is None else stored.session_id
+        return self._branches.stored(len(self._records)) or self._session_id
 
     def _oid(self, place: int) -> str | None:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
