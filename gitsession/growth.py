@@ -14,6 +14,7 @@ from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import GitObject, object_id
 from gitsession.repo.repository import Move
+from gitsession.repo.scratch import ScratchFile
 from gitsession.results import FoundSecret, ImportResult, Problem
 from gitsession.revisions import resolve
 from gitsession.secret_rules import VERSION
@@ -23,8 +24,6 @@ from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.outlines import Outlines
 from gitsession.transcripts.stored import encode_record
-
-_NO_OID = bytes(20)
 
 # The objects of a commit, each with an earlier one that is alike.
 Objects = list[tuple[GitObject, GitObject | None]]
@@ -105,9 +104,9 @@ class Growth:
         self._named = named
         self._header: Mapping[str, Any] = meta
         self._meta = meta_of(meta)
-        self._ids = RecordIds()
-        self._records = Outlines()
-        self._oids = bytearray()  # of the new commits, _NO_OID for the others
+        self._scratch = ScratchFile(reader.objects.path / "pack")
+        self._ids = RecordIds(self._scratch)
+        self._records = Outlines(self._scratch)  # each new one with its commit
         self._base: Base | None = None
         self._plan: Plan | None = None
         self._state: State | None = None
@@ -117,6 +116,12 @@ class Growth:
         self._taken_out: deque[list[Secret]] = deque()  # of the records that are still to be added
         self._new = 0
         self._lines: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._scratch.close()
 
     @property
     def branch(self) -> str:
@@ -147,19 +152,19 @@ class Growth:
         if learned is not self._header:
             self._header = _with_ids(learned)
             self._meta = meta_of(self._header)
-        self._records.append(self._format.outline(record)._replace(id=commit_id))
+        outline = self._format.outline(record)._replace(id=commit_id)
         if record.problem is not None:
             self._problems.append(Problem(record.line, record.problem))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
         if planned is not None and planned.delta is not None:
-            self._oids += _NO_OID
+            self._records.append(outline, size=len(record.raw))
             return []
         if self._base is None and self._plan is not None:
             self._base = self._plan.base
             self._state, self._expected = self._base.state, self._base.expected
         elif self._base is None:
             if stored:
-                self._oids += _NO_OID
+                self._records.append(outline, size=len(record.raw))
                 return []
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
@@ -171,7 +176,7 @@ class Growth:
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp, blob)
         built = build(old, delta, self._meta, now=None)
         self._state = built.state
-        self._oids += bytes.fromhex(built.state.oid)
+        self._records.append(outline, bytes.fromhex(built.state.oid), size=len(record.raw))
         self._new += 1
         return with_bases(built, old)
 
@@ -189,7 +194,7 @@ class Growth:
         The branch is named by its last record, with a number where another line has that name: one that ended at the
         same record before the file was rewritten, or the one that the rewritten file goes on with.
         """
-        lines = self._format.abandoned(self._records)
+        lines = self._format.abandoned(self._records, self._scratch)
         ends = {line.last for line in lines}
         places = {record.id: place for place, record in enumerate(self._records) if record.id in ends} if ends else {}
         given = {self._holder()}
@@ -240,8 +245,7 @@ class Growth:
 
     def _oid(self, place: int) -> str | None:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
-        known = self._oids[place * len(_NO_OID) : (place + 1) * len(_NO_OID)]
-        if known != _NO_OID:
+        if known := self._records.mark(place):
             return known.hex()
         # What was stored before is found where it was: the branch that goes on from there need not exist yet.
         base = None if self._base is None else self._base.state

@@ -30,7 +30,7 @@ from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
 from gitsession.transcripts import FORMATS, find_format
-from gitsession.transcripts.base import Format
+from gitsession.transcripts.base import Format, Record
 
 # A batch is stored when it has grown to this: memory holds its index, and a crash loses no more than it.
 _BATCH_OBJECTS = 50_000
@@ -349,7 +349,20 @@ class _Import:
             yield from self.flush()
         if self._listed is None:
             self._listed = self._store.repository.refs.names(HEADS)
-        growth = Growth(self._store.reader, found, named, listed=self._listed, redact=self._redact)
+        with Growth(self._store.reader, found, named, listed=self._listed, redact=self._redact) as growth:
+            yield from self._grow(source, found, growth, first, records, stream, look)
+
+    def _grow(
+        self,
+        source: _Source,
+        found: Format,
+        growth: Growth,
+        first: Record,
+        records: Iterator[Record],
+        stream: BinaryIO,
+        look: Look | None,
+    ) -> Iterator[ImportResult | ImportFailure]:
+        """Builds the commits of a file's records, and stores many of them meanwhile."""
         told = 0
         records = map(growth.clean, chain([first], records))
         if found.growth(first) != "log":

@@ -1,0 +1,90 @@
+"""Scratch space in a file that nobody can see: what is written comes back, nothing is left, a refusal says why."""
+
+import os
+import random
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from gitsession import Unavailable
+from gitsession.repo.scratch import ScratchFile
+from tests.guarantees.children import Say, together
+
+if sys.platform != "win32":
+    import resource
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the file begin with the first byte."""
+    monkeypatch.setattr("gitsession.repo.scratch._IN_MEMORY", 0)
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+@pytest.mark.parametrize("most", [0, 5000, 1 << 20])
+def test_what_was_written_is_read_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr("gitsession.repo.scratch._IN_MEMORY", most)
+    chance = random.Random(1)
+    with closing(ScratchFile(tmp_path)) as scratch:
+        kept = {}
+        for number in range(300):
+            content = chance.randbytes(number)
+            kept[scratch.put(content)] = content
+            late = scratch.reserve(10)
+            if number % 3:
+                scratch.write(late, b"0123456789")
+                scratch.write(late + 3, b"abc")
+                kept[late] = b"012abc6789"
+        for place, content in sorted(kept.items(), key=lambda item: -item[0]):
+            assert content == scratch.read(place, len(content))
+
+
+def test_little_of_it_takes_no_file(tmp_path: Path) -> None:
+    with closing(ScratchFile(tmp_path / "missing")) as scratch:
+        assert scratch.read(scratch.put(b"little"), 6) == b"little"
+        with pytest.raises(Unavailable, match="No such file"):
+            scratch.put(bytes(1 << 20))
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere an open file has a name")
+def test_its_file_has_no_name(tmp_path: Path) -> None:
+    with closing(ScratchFile(tmp_path)) as scratch:
+        place = scratch.put(b"x" * 5000)
+        assert list(tmp_path.iterdir()) == []
+        assert scratch.read(place, 5000) == b"x" * 5000
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
+def test_it_is_gone_when_it_is_closed(tmp_path: Path) -> None:
+    before = open_files()
+    scratch = ScratchFile(tmp_path)
+    scratch.put(b"x")
+    assert open_files() == before + 1
+    scratch.close()
+    assert open_files() == before
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_file_that_may_not_grow_is_unavailable_with_the_reason(tmp_path: Path) -> None:
+    def writing(say: Say) -> None:
+        scratch = ScratchFile(tmp_path)
+        place = scratch.put(b"x" * 3000)
+        # Read back, and the file that says it, has room.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+        for _ in range(2):
+            try:
+                scratch.put(b"y" * 3000)
+            except Unavailable as error:
+                say(str(error))
+        say(str(scratch.read(place, 3000) == b"x" * 3000))
+
+    why = "cannot set aside in the store what does not fit into memory: File too large"
+    assert together([writing]) == [[why, why, "True"]]
