@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Self
 
@@ -154,7 +155,7 @@ class Growth:
             self._meta = meta_of(self._header)
         outline = self._format.outline(record)._replace(id=commit_id)
         if record.problem is not None:
-            self._problems.append(Problem(record.line, record.problem))
+            self._problems.append(Problem(record.line, _shared(record.problem)))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
         if planned is not None and planned.delta is not None:
             self._records.append(outline, size=len(record.raw))
@@ -254,6 +255,12 @@ class Growth:
             return resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}").oid
         except RevisionNotFound:
             return None
+
+
+@lru_cache(256)
+def _shared(reason: str) -> str:
+    """Returns the text that was there first of equal ones: a file may be damaged a million times in the same way."""
+    return reason
 
 
 def with_bases(built: Built, old: State | None) -> Objects:
