@@ -22,8 +22,9 @@ _NAME_BYTES = 20
 _ITEM_BYTES = _NAME_BYTES + 4 + 4  # with its checksum and its offset
 _SUM_BYTES = 20
 
-# Smaller indexes, of which there can be hundreds, are held.
+# Smaller indexes, of which there can be hundreds, are held, as long as they are no more than so much together.
 _HELD_BYTES = 64 * 1024
+_ALL_HELD_BYTES = 4 * 1024 * 1024
 
 # How many ids are read together.
 _WINDOW = 256
@@ -32,10 +33,15 @@ _WINDOW = 256
 _MOST_OPEN = 16
 
 
-class OpenFiles:
-    """Files that are read here and there, without opening them each time. For one thread."""
+class IndexFiles:
+    """The files of indexes, which are read here and there without being opened each time. For one thread.
+
+    Attributes:
+        held: How many bytes of them are in memory.
+    """
 
     def __init__(self) -> None:
+        self.held = 0
         self._open: dict[str, int] = {}
         self._last = ("", -1)  # the one that was used last, which is at the end of them
         weakref.finalize(self, _close_all, self._open)
@@ -70,22 +76,23 @@ class PackIndex:
         count: How many objects it names.
     """
 
-    def __init__(self, path: str, content: bytes, files: OpenFiles) -> None:
+    def __init__(self, path: str, firsts: "array[int]", content: bytes, files: IndexFiles) -> None:
         """Takes an index whose header is right.
 
         Args:
             path: Its file.
-            content: The beginning of it, or all.
-            files: What reads the rest.
+            firsts: How many ids begin with each byte, or a lower one.
+            content: All of it; empty for one that is read from the file.
+            files: What reads it.
         """
         self.path = path
+        self.count = firsts[-1]
+        self._firsts = firsts
         self._content = content
         self._files = files
-        self._firsts = _firsts(content)
-        self.count = self._firsts[-1]
 
     @classmethod
-    def find_sound(cls, path: str, files: OpenFiles) -> Self | None:
+    def find_sound(cls, path: str, files: IndexFiles) -> Self | None:
         """Returns the index in a file; None if its header is wrong, or it is gone.
 
         Raises:
@@ -93,14 +100,20 @@ class PackIndex:
         """
         try:
             size = os.stat(path).st_size  # noqa: PTH116  # strings: there can be hundreds
-            content = read_file(path) if size <= _HELD_BYTES else files.read(path, 0, _NAMES)
+            is_held = size <= min(_HELD_BYTES, _ALL_HELD_BYTES - files.held)
+            content = read_file(path) if is_held else files.read(path, 0, _NAMES)
         except FileNotFoundError:
             return None
         if len(content) < _NAMES or not content.startswith(_MAGIC):
             return None
-        found = cls(path, content, files)
-        in_order = all(one <= other for one, other in pairwise(found._firsts))
-        return found if in_order and size >= _NAMES + _ITEM_BYTES * found.count + 2 * _SUM_BYTES else None
+        firsts = array("I", content[len(_MAGIC) : _NAMES])
+        if sys.byteorder == "little":
+            firsts.byteswap()
+        in_order = all(one <= other for one, other in pairwise(firsts))
+        if not in_order or size < _NAMES + _ITEM_BYTES * firsts[-1] + 2 * _SUM_BYTES:
+            return None
+        files.held += len(content) if is_held else 0
+        return cls(path, firsts, content if is_held else b"", files)
 
     def find(self, digest: bytes) -> int | None:
         """Returns the place of an object in the index; None if it is not there.
@@ -166,20 +179,12 @@ class PackIndex:
         return self._read(_NAMES + _NAME_BYTES * place, _NAME_BYTES * max(end - place, 0))
 
     def _read(self, start: int, size: int) -> bytes:
-        if len(self._content) > _NAMES:
+        if self._content:
             return self._content[start : start + size]
         try:
             return self._files.read(self.path, start, size)
         except FileNotFoundError:
             return b""  # it was replaced by another one, which names the objects too
-
-
-def _firsts(content: bytes) -> "array[int]":
-    """Returns for each first byte of an id how many ids begin with it or a lower one."""
-    firsts = array("I", content[8:_NAMES])
-    if sys.byteorder == "little":
-        firsts.byteswap()
-    return firsts
 
 
 def _name(names: bytes, number: int) -> bytes:

@@ -14,7 +14,7 @@ from pathlib import Path
 from gitsession.errors import Corrupt
 from gitsession.repo.codec import MAX_OBJECT_BYTES, object_id, too_large
 from gitsession.repo.files import open_plain
-from gitsession.repo.pack_index import OpenFiles, PackIndex
+from gitsession.repo.pack_index import IndexFiles, PackIndex
 
 # The numbers that git gives the kinds of objects, and the two kinds of deltas.
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
@@ -54,7 +54,7 @@ class Packs:
         self._packs: list[_Pack] = []
         with suppress(FileNotFoundError):
             names = sorted(entry.path for entry in os.scandir(directory) if entry.name.endswith(".idx"))
-            files = OpenFiles()
+            files = IndexFiles()
             found = (PackIndex.find_sound(name, files) for name in names)
             self._packs = [_Pack(index, self._kept) for index in found if index is not None]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitsession.repo import pack_index as index_module
-from gitsession.repo.pack_index import OpenFiles, PackIndex
+from gitsession.repo.pack_index import IndexFiles, PackIndex
 from tests.hostile import pack_index
 
 
@@ -47,7 +47,7 @@ def written(path: Path, ids: list[bytes]) -> list[bytes]:
 def test_what_it_names_is_found_and_nothing_else(tmp_path: Path, made: list[bytes]) -> None:
     path = tmp_path / "x.idx"
     ids = written(path, made)
-    index = PackIndex.find_sound(str(path), OpenFiles())
+    index = PackIndex.find_sound(str(path), IndexFiles())
     assert index is not None
     assert index.count == len(ids)
     assert [index.find(one) for one in ids] == list(range(len(ids)))
@@ -65,7 +65,7 @@ def test_ids_out_of_order_lead_to_nothing_that_is_not_there(tmp_path: Path) -> N
     path = tmp_path / "x.idx"
     ids = [b"\x07" + one for one in drawn(400)]
     path.write_bytes(pack_index([(one[:20], 0, 0) for one in ids]))
-    index = PackIndex.find_sound(str(path), OpenFiles())
+    index = PackIndex.find_sound(str(path), IndexFiles())
     assert index is not None
     for place, one in enumerate(ids):
         assert index.find(one[:20]) in (place, None)
@@ -76,9 +76,20 @@ def test_bytes_across_two_ids_are_none(tmp_path: Path) -> None:
     path = tmp_path / "x.idx"
     first, second = bytes(20), bytes(10) + b"0123456789"
     ids = written(path, [first, second])
-    index = PackIndex.find_sound(str(path), OpenFiles())
+    index = PackIndex.find_sound(str(path), IndexFiles())
     assert index is not None
     assert [index.find(one) for one in (*ids, bytes(5) + bytes(10) + b"01234")] == [0, 1, None]
+
+
+def test_few_are_held_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "_ALL_HELD_BYTES", 10_000)
+    files = IndexFiles()
+    for number in range(100):
+        ids = written(tmp_path / f"{number}.idx", drawn(50))
+        index = PackIndex.find_sound(str(tmp_path / f"{number}.idx"), files)
+        assert index is not None
+        assert [index.find(one) for one in ids] == list(range(50))
+        assert bool(index._content) == (number < 3)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
@@ -87,7 +98,7 @@ def test_few_files_are_kept_open_and_none_for_ever(tmp_path: Path, monkeypatch: 
     gc.collect()
     before = open_files()
     known = {str(tmp_path / f"{number}.idx"): drawn(number + 1) for number in range(40)}
-    files = OpenFiles()
+    files = IndexFiles()
     indexes = []
     for path, ids in known.items():
         written(Path(path), ids)
@@ -107,7 +118,7 @@ def test_one_that_is_gone_names_nothing_any_more(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(index_module, "_MOST_OPEN", 1)
     paths = [tmp_path / "0.idx", tmp_path / "1.idx"]
     ids = [written(path, drawn(5)) for path in paths]
-    files = OpenFiles()
+    files = IndexFiles()
     indexes = [PackIndex.find_sound(str(path), files) for path in paths]
     paths[0].unlink()
     assert [index.find(one[0]) if index else "" for index, one in zip(indexes, ids, strict=True)] == [None, 0]
