@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import Unavailable
+from gitsession import Store, Unavailable, import_transcripts
 from gitsession.repo.scratch import ScratchFile
 from tests.guarantees.children import Say, together
+from tests.importing import new_store, prompt, take, take_bytes, talk
+from tests.scratches import used_at_once
 
 if sys.platform != "win32":
     import resource
+
+WHY = "cannot set aside in the store what does not fit into memory: File too large"
 
 
 @pytest.fixture
@@ -86,5 +90,26 @@ def test_a_file_that_may_not_grow_is_unavailable_with_the_reason(tmp_path: Path)
                 say(str(error))
         say(str(scratch.read(place, 3000) == b"x" * 3000))
 
-    why = "cannot set aside in the store what does not fit into memory: File too large"
-    assert together([writing]) == [[why, why, "True"]]
+    assert together([writing]) == [[WHY, WHY, "True"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_an_import_for_which_there_is_no_room_is_unavailable_and_works_later(tmp_path: Path) -> None:
+    store, path = new_store(tmp_path / "store.git"), tmp_path / "abc.jsonl"
+    lines = talk(300)
+    take_bytes(store, b"".join(lines), path)
+    path.write_bytes(b"".join([*lines, prompt("more", "r299")]))
+
+    def importing(say: Say) -> None:
+        # A file that has grown: its beginning is known, so that nothing else is written before its end.
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        with used_at_once():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+            try:
+                list(import_transcripts(Store.open(store.path), [path]))
+            except Unavailable as error:
+                say(str(error))
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            say(f"{take(Store.open(store.path), path)[0].new_commits}")
+
+    assert together([importing]) == [[WHY, "1"]]
