@@ -3,9 +3,11 @@
 What a file becomes depends on the file alone, so a second import, here or elsewhere, makes the same commits and finds
 them there. FORMAT.md, "Imported transcripts", is the rule.
 
-A file that is a log is read as a stream: memory holds its largest record, the objects that are not stored yet, and some
-150 bytes of each record (its id as a digest, its commit, its place among the others), by which ids are made unique and
-abandoned lines found. A transcript that is written anew when it grows is held whole.
+A file that is a log is read as a stream: memory holds its largest record, and 30 MB or less besides, whatever the file:
+the objects that are not stored yet, and what was used last of what is known of the records (their ids as digests, their
+commits, their places among the others), by which ids are made unique and abandoned lines found. All of that, up to some
+200 bytes a record, lies in scratch space in the store while the file is read. What a result tells (faults, secrets,
+abandoned lines) is held, in some 100 to 1,000 bytes each. A transcript that is written anew when it grows is held whole.
 """
 
 import os
