@@ -1,7 +1,7 @@
 """What an import says: each file as a line or an object, and all of it counted."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ class Tally:
     left_out: Counter[str] = field(default_factory=Counter)
     error: SessionError | None = None
     lines: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[str | ImportResult] = field(default_factory=list)  # what is said of a file, and files with problems
 
     def __str__(self) -> str:
         parts = [count(len(self.sessions), "session"), f"{count(self.commits, 'new commit')}"]
@@ -52,13 +52,24 @@ class Tally:
             parts.append(f"{count(self.left_out.total(), 'secret')} left out")
         return ", ".join(parts)
 
-    def add(self, done: ImportResult | ImportFailure) -> dict[str, Any]:
-        """Counts what became of a file, and returns its JSON object."""
-        return self._add_result(done) if isinstance(done, ImportResult) else self._add_failure(done)
+    def add(self, done: ImportResult | ImportFailure) -> None:
+        """Counts what became of a file."""
+        if isinstance(done, ImportResult):
+            self._add_result(done)
+        else:
+            self._add_failure(done)
+
+    def noted(self) -> Iterator[str]:
+        """Yields the notes, line by line."""
+        for one in self.notes:
+            if isinstance(one, str):
+                yield one
+            else:
+                yield from (f"{one.path}:{problem.line}: {problem.reason}" for problem in one.problems)
 
     def tell(self) -> None:
         """Prints the notes to stderr."""
-        for line in self.notes:
+        for line in self.noted():
             note(line)
         if self.passed_over > NAMED and not self.quiet:
             note(f"and {count(self.passed_over - NAMED, 'more file')} that no format knows; --json names them")
@@ -70,12 +81,13 @@ class Tally:
                 "`gitsession scan` shows where, --redact leaves them out"
             )
 
-    def _add_result(self, done: ImportResult) -> dict[str, Any]:
+    def _add_result(self, done: ImportResult) -> None:
         self.sessions.add(done.session)
         self.commits += done.new_commits
         self.problems += len(done.problems)
         path = str(done.path)
-        self.notes += [f"{path}:{problem.line}: {problem.reason}" for problem in done.problems]
+        if done.problems:
+            self.notes.append(done)
         for secret in done.secrets:
             if not done.redacted and self.stored.total() < NAMED:
                 what = f"{path}:{secret.line}: a secret" if secret.line else f"{path}: a secret in its name"
@@ -89,9 +101,8 @@ class Tally:
             )
         if done.new_commits:
             self.lines.append(result_line(done))
-        return result_json(done)
 
-    def _add_failure(self, failure: ImportFailure) -> dict[str, Any]:
+    def _add_failure(self, failure: ImportFailure) -> None:
         self.skipped += not failure.path.is_dir()
         # In a directory lies what lies there; what was named is expected to be imported.
         expected = failure.path in self.named or not isinstance(failure.error, UnknownTranscript)
@@ -101,11 +112,6 @@ class Tally:
             self.passed_over += 1
         if expected or (self.passed_over <= NAMED and not self.quiet):
             self.notes.append(str(failure.error))
-        error = failure.error
-        return {
-            "path": str(failure.path),
-            "skipped": error.reason if isinstance(error, UnknownTranscript) else str(error),
-        }
 
 
 def result_line(done: ImportResult) -> str:
@@ -113,8 +119,14 @@ def result_line(done: ImportResult) -> str:
     return f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(str(done.path))}"
 
 
-def result_json(done: ImportResult) -> dict[str, Any]:
-    """Returns a file that was imported as its JSON object, whose keys are stable."""
+def as_json(done: ImportResult | ImportFailure) -> dict[str, Any]:
+    """Returns what became of a file as its JSON object, whose keys are stable."""
+    if isinstance(done, ImportFailure):
+        error = done.error
+        return {
+            "path": str(done.path),
+            "skipped": error.reason if isinstance(error, UnknownTranscript) else str(error),
+        }
     return {
         "path": str(done.path),
         "session": done.session,

@@ -8,17 +8,39 @@ from gitsession.errors import Corrupt
 from gitsession.layout import derived_id
 from gitsession.reading import Reader, State
 from gitsession.revisions import resolve
-from gitsession.tree import Delta, deltas_of
+from gitsession.tree import Delta, SessionTree, common_count, deltas_of
 
 # The field of a header that says by which rules secrets were taken out.
 REDACTED = "redacted"
 
+# How many records are compared before the memory is given back in which their trees were looked for.
+_HELD_RECORDS = 256
+
+# With how many others a branch is compared to find one that it is the beginning of.
+_MOST_LEADING = 8
+
 
 @dataclass(slots=True)
 class _Branch:
-    """A branch of the session, and how much of it the file has repeated so far."""
+    """A branch of the session: where it is, how many deltas it has, and what it is the beginning of, if anything."""
 
-    state: State
+    oid: str
+    count: int
+    leader: "_Leader | None" = None
+
+    def matched(self) -> int:
+        """Returns how much of it the file has repeated so far."""
+        return 0 if self.leader is None else min(self.leader.matched, self.count)
+
+
+@dataclass(slots=True)
+class _Leader:
+    """A branch that is the beginning of no other, and how much of it the file has repeated so far.
+
+    Abandoned lines are names for earlier commits of their session, so of many branches few are leaders.
+    """
+
+    tree: SessionTree
     deltas: Iterator[Delta]  # those that were not compared yet
     matched: int = 0
 
@@ -49,23 +71,33 @@ class Branches:
         session_id: The session.
         listed: The names of all branches, as refs. They may be older than the rest: a branch that was made since is
             found in the way when it is to be made.
+        redacted: Whether secrets are taken out of what is imported into the session, because they were once.
     """
 
     reader: Reader
     session_id: str
     listed: Sequence[str]
-    _branches: list[_Branch] = field(default_factory=list)
+    redacted: bool = field(default=False, init=False)
+    _branches: dict[str, _Branch] = field(default_factory=dict)  # the session's own first
+    _leaders: list[_Leader] = field(default_factory=list)
     _taken: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         tip = self.reader.find_tip(self.session_id)
         if tip is not None:
-            self._add(self.reader.state(self.session_id, tip))
+            self._lead(self._add(self.reader.state(self.session_id, tip)))
         for session_id, value in self.reader.derived(self.session_id, self.listed):
             self._taken.add(session_id)
             # A name that begins alike may be another session's, or a branch that cannot be read: neither is the file's.
             if isinstance(value, str) and (state := self._find_derived(session_id, value)):
                 self._add(state)
+                self._follow(state)
+        # The longest first, since a shorter one may be the beginning of it.
+        for session_id, branch in sorted(self._branches.items(), key=lambda item: -item[1].count):
+            if branch.leader is None:
+                state = self.reader.state(session_id, branch.oid)
+                if not self._follow(state):
+                    self._lead(state)
 
     def _find_derived(self, session_id: str, oid: str) -> State | None:
         try:
@@ -74,33 +106,52 @@ class Branches:
             return None
         return state if state.meta.id == self.session_id else None
 
-    def _add(self, state: State) -> None:
+    def _add(self, state: State) -> State:
         self._taken.add(state.session_id)
-        self._branches.append(_Branch(state, deltas_of(self.reader.objects, state.tree)))
+        self._branches[state.session_id] = _Branch(state.oid, state.tree.count)
+        self.redacted = self.redacted or REDACTED in state.meta.extra
+        return state
 
-    @property
-    def redacted(self) -> bool:
-        """Whether secrets are taken out of what is imported into the session, because they were once."""
-        return any(REDACTED in branch.state.meta.extra for branch in self._branches)
+    def _follow(self, state: State) -> bool:
+        """Finds a leader that a branch is the beginning of; tells whether there is one."""
+        for leader in self._leaders[:_MOST_LEADING]:
+            if state.tree.count <= leader.tree.count and self._common(leader, state) == state.tree.count:
+                self._branches[state.session_id].leader = leader
+                return True
+        return False
+
+    def _common(self, leader: _Leader, state: State) -> int:
+        try:
+            return common_count(self.reader.objects, leader.tree, state.tree)
+        except Corrupt:
+            return -1  # told when its deltas are compared
+
+    def _lead(self, state: State) -> None:
+        leader = _Leader(state.tree, deltas_of(self.reader.objects, state.tree))
+        self._leaders.append(leader)
+        self._branches[state.session_id].leader = leader
 
     def take(self, number: int, encoded_id: str, blob: str) -> bool:
         """Tells whether record `number` of the file is stored: whether a branch that repeated it so far goes on so."""
+        if number % _HELD_RECORDS == 0:
+            self.reader.objects.let_go()
         taken = False
-        for branch in self._branches:
-            if branch.matched == number < branch.state.tree.count and next(branch.deltas)[1:] == (encoded_id, blob):
-                branch.matched += 1
+        for leader in self._leaders:
+            if leader.matched == number < leader.tree.count and next(leader.deltas)[1:] == (encoded_id, blob):
+                leader.matched += 1
                 taken = True
         # Without a branch of its own the session is made anew, whatever lines of it are still there.
         return taken and self.session_id in self._taken
 
     def held(self) -> Iterator[tuple[State, Iterator[Delta]]]:
         """Yields the branches, the session's own first, and what each holds."""
-        objects = self.reader.objects
-        return ((branch.state, deltas_of(objects, branch.state.tree)) for branch in self._branches)
+        for session_id, branch in self._branches.items():
+            state = self.reader.state(session_id, branch.oid)
+            yield state, deltas_of(self.reader.objects, state.tree)
 
-    def stored(self, number: int) -> State | None:
+    def stored(self, number: int) -> str | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""
-        return next((branch.state for branch in self._branches if branch.matched == number), None)
+        return next((name for name, branch in self._branches.items() if branch.matched() == number), None)
 
     def base(self, number: int, record_id: str) -> Base:
         """Returns what record `number`, the first that is not stored, follows.
@@ -109,19 +160,19 @@ class Branches:
             number: Its place in the file, from 0.
             record_id: Its id, by which a derived branch is named.
         """
-        same = [branch for branch in self._branches if branch.matched == number]
-        longer = any(branch.state.tree.count > number for branch in same)
+        same = {name: branch for name, branch in self._branches.items() if branch.matched() == number}
+        longer = any(branch.count > number for branch in same.values())
         if self.session_id not in self._taken:
             return Base(self.session_id, None, None)
         if number and same and not longer:
             # Several end here only where one of them is a name for an earlier commit of the others' line.
-            state = same[0].state
-            return Base(state.session_id, state, state.oid)
+            session_id, branch = next(iter(same.items()))
+            return Base(session_id, self.reader.state(session_id, branch.oid), branch.oid)
         name = next(name for name in self.names(record_id) if self.is_free(name))
         if not same or number == 0:
             return Base(name, None, None, self.session_id)
-        state = resolve(self.reader, same[0].state.session_id, f"#{number - 1}")
-        return Base(name, state, None, same[0].state.session_id)
+        session_id = next(iter(same))
+        return Base(name, resolve(self.reader, session_id, f"#{number - 1}"), None, session_id)
 
     def names(self, record_id: str) -> Iterator[str]:
         """Yields the ids that a branch derived at a record may have, the best first, as many as are asked for."""
@@ -135,4 +186,5 @@ class Branches:
 
     def holds(self, session_id: str, number: int) -> bool:
         """Tells whether a branch of the session begins with the first `number` records of the file."""
-        return any(one.matched >= number for one in self._branches if one.state.session_id == session_id)
+        branch = self._branches.get(session_id)
+        return branch is not None and branch.matched() >= number

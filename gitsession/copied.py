@@ -7,16 +7,13 @@ comes later is for the next import to find.
 
 import io
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, TypeVar, cast
+from typing import BinaryIO, TypeVar
 
-from gitsession.repo.files import translated
+from gitsession.repo.scratch import ScratchFile
 
 T = TypeVar("T")
 
-# A copy of up to so many bytes is in memory; a larger one is a file.
-_IN_MEMORY = 8 * 1024 * 1024
 # Whoever has read so much and may go back in it will read it all; until then, it may be a log, which is read once.
 _AT_LEAST = 1024 * 1024
 _CHUNK = 1 << 20
@@ -33,8 +30,7 @@ class Copied(io.RawIOBase):
             directory: Where the copy lies while it is needed, in a file that nobody else sees.
         """
         self._source = source
-        self._directory = directory
-        self._copy: BinaryIO = io.BytesIO()
+        self._copy = ScratchFile(directory)
         self._size = 0  # of the copy
         self._place = 0
         self._is_kept = True
@@ -69,9 +65,7 @@ class Copied(io.RawIOBase):
         """
         room = memoryview(buffer)
         if self._place < self._size:
-            with translated("read the copy of a transcript"):
-                self._copy.seek(self._place)
-                found = self._copy.read(min(len(room), self._size - self._place))
+            found = self._copy.read(self._place, min(len(room), self._size - self._place))
         elif not self._is_kept:
             found = self._source.read(len(room))
         elif self._is_whole:
@@ -92,35 +86,16 @@ class Copied(io.RawIOBase):
         return self._place
 
     def close(self) -> None:
-        # A full disk does not take what is still in memory, which is thrown away anyway.
-        with suppress(OSError):
-            self._copy.close()
+        self._copy.close()
         super().close()
 
     def _keep(self, found: bytes) -> None:
         self._is_whole = not found
-        with translated("keep a copy of a transcript while it is read"):
-            if self._size <= _IN_MEMORY < self._size + len(found):
-                self._roll_over()
-            self._copy.seek(self._size)
-            self._copy.write(found)
+        self._copy.put(found)
         self._size += len(found)
-
-    def _roll_over(self) -> None:
-        memory, self._copy = self._copy, _unnamed_file(self._directory)
-        memory.seek(0)
-        self._copy.write(memory.read())
 
 
 def from_beginning(stream: BinaryIO, read: Callable[[BinaryIO], Iterator[T]]) -> Iterator[T]:
     """Returns what is read from a stream, once more."""
     stream.seek(0)
     return read(stream)
-
-
-def _unnamed_file(directory: Path) -> BinaryIO:
-    """Returns a file that is gone once it is closed; where a killed process leaves it, `git gc` removes it."""
-    # Few transcripts are so large, and the others are imported without it.
-    from tempfile import TemporaryFile  # noqa: PLC0415
-
-    return cast("BinaryIO", TemporaryFile(prefix="tmp_copy_", dir=directory))

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Self
@@ -16,6 +17,7 @@ from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import GitObject, object_id
 from gitsession.repo.repository import Move
+from gitsession.repo.scratch import ScratchFile
 from gitsession.results import FoundSecret, ImportResult, Problem
 from gitsession.revisions import resolve
 from gitsession.secret_rules import VERSION
@@ -26,8 +28,6 @@ from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.outlines import Outlines
 from gitsession.transcripts.stored import encode_record
 from gitsession.transcripts.versions import version_id
-
-_NO_OID = bytes(20)
 
 # The objects of a commit, each with an earlier one that is alike.
 Objects = list[tuple[GitObject, GitObject | None]]
@@ -108,9 +108,9 @@ class Growth:
         self._named = named
         self._header: Mapping[str, Any] = meta
         self._meta = meta_of(meta)
-        self._ids = RecordIds()
-        self._records = Outlines()
-        self._oids = bytearray()  # of the new commits, _NO_OID for the others
+        self._scratch = ScratchFile(reader.objects.path / "pack")
+        self._ids = RecordIds(self._scratch)
+        self._records = Outlines(self._scratch)  # each new one with its commit
         self._base: Base | None = None
         self._plan: Plan | None = None
         self._state: State | None = None
@@ -120,6 +120,12 @@ class Growth:
         self._taken_out: deque[list[Secret]] = deque()  # of the records that are still to be added
         self._new = 0
         self._lines: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._scratch.close()
 
     @property
     def branch(self) -> str:
@@ -177,19 +183,19 @@ class Growth:
         if learned is not self._header:
             self._header = _with_ids(learned)
             self._meta = meta_of(self._header)
-        self._records.append(self._format.outline(record)._replace(id=commit_id))
+        outline = self._format.outline(record)._replace(id=commit_id)
         if record.problem is not None:
-            self._problems.append(Problem(record.line, record.problem))
+            self._problems.append(Problem(record.line, _shared(record.problem)))
         stored = self._branches.take(number, encode_commit_id(commit_id), blob)
         if plan is not None and plan.delta(number) is not None:
-            self._oids += _NO_OID
+            self._records.append(outline, size=len(record.raw))
             return []
         if self._base is None and plan is not None:
             self._base = plan.base
             self._state, self._expected = self._base.state, self._base.expected
         elif self._base is None:
             if stored:
-                self._oids += _NO_OID
+                self._records.append(outline, size=len(record.raw))
                 return []
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
@@ -201,7 +207,7 @@ class Growth:
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp, blob)
         built = build(old, delta, self._meta, now=None)
         self._state = built.state
-        self._oids += bytes.fromhex(built.state.oid)
+        self._records.append(outline, bytes.fromhex(built.state.oid), size=len(record.raw))
         self._new += 1
         return with_bases(built, old)
 
@@ -219,7 +225,7 @@ class Growth:
         The branch is named by its last record, with a number where another line has that name: one that ended at the
         same record before the file was rewritten, or the one that the rewritten file goes on with.
         """
-        lines = self._format.abandoned(self._records)
+        lines = self._format.abandoned(self._records, self._scratch)
         ends = {line.last for line in lines}
         places = {record.id: place for place, record in enumerate(self._records) if record.id in ends} if ends else {}
         given = {self._holder()}
@@ -266,13 +272,11 @@ class Growth:
         base = self._base if self._plan is None else self._plan.base
         if base is not None:
             return base.session_id
-        stored = self._branches.stored(len(self._records))
-        return self._session_id if stored is None else stored.session_id
+        return self._branches.stored(len(self._records)) or self._session_id
 
     def _oid(self, place: int) -> str | None:
         """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
-        known = self._oids[place * len(_NO_OID) : (place + 1) * len(_NO_OID)]
-        if known != _NO_OID:
+        if known := self._records.mark(place):
             return known.hex()
         # What was stored before is found where it was: the branch that goes on from there need not exist yet.
         base = None if self._base is None else self._base.state
@@ -281,6 +285,12 @@ class Growth:
             return resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}").oid
         except RevisionNotFound:
             return None
+
+
+@lru_cache(256)
+def _shared(reason: str) -> str:
+    """Returns the text that was there first of equal ones: a file may be damaged a million times in the same way."""
+    return reason
 
 
 def with_bases(built: Built, old: State | None) -> Objects:

@@ -30,6 +30,9 @@ from gitsession.results import ImportResult, Problem
 # As git's "racily clean" rule, for the coarsest clock of a file system in use (FAT: two seconds).
 _RACY_NS = 2_000_000_000
 
+# A file with more is taken anew each time: every import reads the whole log into memory.
+_MOST_PROBLEMS = 1000
+
 # A log is rewritten when it has this many lines, and twice as many as there are paths.
 _MOST_LINES = 2000
 
@@ -134,7 +137,7 @@ class ImportCache:
 
     def add(self, look: Look, asked: Asked, result: ImportResult, refs: Mapping[str, str | None]) -> None:
         """Remembers a file that was imported to its end and looked the same before and after."""
-        if look.racy or _code() is None:
+        if look.racy or _code() is None or len(result.problems) > _MOST_PROBLEMS:
             return
         terms = dict(zip(_KEY, [look.state, *_terms(asked)], strict=True))
         told = {"format": result.format, "session": result.session, "unfinished": result.unfinished}

@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 
+from gitsession.columns import MANY, Scratch, column
 from gitsession.errors import InvalidCommit
 from gitsession.layout import MAX_NAME_BYTES, encode_commit_id
 from gitsession.numbering import Numbering
@@ -11,9 +12,15 @@ from gitsession.transcripts.base import Record
 class RecordIds:
     """Gives the records of one file their commit ids, in the order of the file."""
 
-    def __init__(self) -> None:
-        self._taken = Numbering()
-        self._next: dict[str, int] = {}
+    def __init__(self, scratch: Scratch | None = None) -> None:
+        """Begins a file.
+
+        Args:
+            scratch: Where the ids lie if they are many; None for memory.
+        """
+        self._taken = Numbering(scratch)
+        # How often each came, by their numbers, up to the last one that came again.
+        self._times = column(scratch, "I", most=MANY)
 
     def take(self, number: int, record: Record) -> str:
         """Returns the commit id of a record.
@@ -24,16 +31,28 @@ class RecordIds:
         Args:
             number: Its place in the file, from 0.
             record: The record.
+
+        Raises:
+            Unavailable: The scratch space is full, or cannot be read.
         """
         own = record.id
         if own is None or not _fits(own):
             own = f"r{number}-{sha256(record.raw).hexdigest()[:12]}"
-        commit_id = own
-        while commit_id in self._taken:
-            self._next[own] = self._next.get(own, 1) + 1
-            commit_id = f"{own}.{self._next[own]}"
-        self._taken.add(commit_id)
-        return commit_id
+        if self._takes(own):
+            return own
+        first = self._taken.add(own)
+        while len(self._times) <= first:
+            self._times.append(1)
+        while True:
+            self._times[first] += 1
+            commit_id = f"{own}.{self._times[first]}"
+            if self._takes(commit_id):
+                return commit_id
+
+    def _takes(self, commit_id: str) -> bool:
+        """Takes an id; tells whether it was free."""
+        number = len(self._taken)
+        return self._taken.add(commit_id) == number
 
 
 def _fits(own: str) -> bool:

@@ -4,6 +4,7 @@ import json
 import struct
 import zlib
 from hashlib import sha1
+from itertools import accumulate
 from pathlib import Path
 
 TAG = "7b1c8a"
@@ -87,15 +88,30 @@ def pack(store: Path, objects: list[tuple[str, int, int, bytes]]) -> None:
         length = [(kind << 4) | (size & 15), *((size >> shift) & 0x7F for shift in range(4, size.bit_length(), 7))]
         content += bytes([*(part | 0x80 for part in length[:-1]), length[-1]]) + stream
     content += sha1(content, usedforsecurity=False).digest()
-    rows = sorted(zip([bytes.fromhex(row[0]) for row in objects], objects, offsets, strict=True))
-    fanout = b"".join(struct.pack(">I", sum(oid[0] <= place for oid, _, _ in rows)) for place in range(256))
-    index = b"\xfftOc\0\0\0\x02" + fanout + b"".join(oid for oid, _, _ in rows)
-    index += b"".join(struct.pack(">I", zlib.crc32(row[3])) for _, row, _ in rows)
-    index += b"".join(struct.pack(">I", offset) for _, _, offset in rows) + content[-20:]
-    index += sha1(index, usedforsecurity=False).digest()
+    rows = [(bytes.fromhex(row[0]), zlib.crc32(row[3]), offset) for row, offset in zip(objects, offsets, strict=True)]
+    index = pack_index(sorted(rows), content[-20:])
     name = store / "objects/pack" / f"pack-{content[-20:].hex()}"
     name.with_suffix(".pack").write_bytes(content)
     name.with_suffix(".idx").write_bytes(index)
+
+
+def pack_index(rows: list[tuple[bytes, int, int]], pack_sum: bytes = bytes(20)) -> bytes:
+    """Returns the index of a pack.
+
+    Args:
+        rows: The id, the checksum and the offset of each object, in the order of the ids.
+        pack_sum: The last bytes of the pack.
+    """
+    firsts = [0] * 256
+    for oid, _, _ in rows:
+        firsts[oid[0]] += 1
+    index = b"\xfftOc\0\0\0\x02" + struct.pack(">256I", *accumulate(firsts)) + b"".join(oid for oid, _, _ in rows)
+    index += b"".join(struct.pack(">I", checksum) for _, checksum, _ in rows)
+    far = [offset for _, _, offset in rows if offset >> 31]
+    for _, _, offset in rows:
+        index += struct.pack(">I", 1 << 31 | far.index(offset) if offset >> 31 else offset)
+    index += b"".join(struct.pack(">Q", offset) for offset in far) + pack_sum
+    return index + sha1(index, usedforsecurity=False).digest()
 
 
 def encoded_size(size: int) -> bytes:

@@ -6,6 +6,8 @@ from gitsession import (
     SessionCommit,
     Store,
 )
+from gitsession.branching import Branches
+from gitsession.layout import HEADS
 from tests.importing import (
     answer,
     new_store,
@@ -102,3 +104,23 @@ class TestAbandonedLines:
 
         assert store.find("abc") == "abc-def"
         assert store.find("abc-def.d") == "abc-def.d"
+
+    @pytest.mark.parametrize("first", ["Hello", "Good day"])
+    def test_are_compared_as_one_with_the_session_however_many_they_are(
+        self, store: Store, tmp_path: Path, first: str
+    ) -> None:
+        """Also where the file was rewritten from its beginning, so that half of them are those of a derived branch."""
+        path = tmp_path / "abc.jsonl"
+        lines = [prompt("r0", None, "Hello"), answer("r1", "r0")]
+        for number in range(2, 60, 2):
+            lines += prompt(f"r{number}", "r1", f"Try {number}"), answer(f"r{number + 1}", f"r{number}")
+        take_bytes(store, b"".join(lines), path)
+        lines[0] = prompt("r0", None, first)
+        take_bytes(store, b"".join(lines), path)
+        assert len(tips(store)) == 29 * (1 if first == "Hello" else 2)
+
+        branches = Branches(store.reader, "abc", store.repository.refs.names(HEADS))
+        result = take_bytes(store, b"".join([*lines, prompt("last", "r59")]), path)
+
+        assert len(branches._leaders) == (1 if first == "Hello" else 2)
+        assert (result.new_commits, result.abandoned) == (1, ())

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gitsession import Unavailable, copied
 from gitsession.copied import Copied
+from gitsession.repo import scratch
 
 
 def reader(copy: Copied) -> io.BufferedReader:
@@ -17,7 +18,7 @@ def reader(copy: Copied) -> io.BufferedReader:
 
 @pytest.mark.parametrize("in_memory", [0, 100, 10_000])
 def test_it_is_the_same_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int) -> None:
-    monkeypatch.setattr(copied, "_IN_MEMORY", in_memory)
+    monkeypatch.setattr(scratch, "_IN_MEMORY", in_memory)
     path = tmp_path / "document"
     content = bytes(range(256)) * 10
     path.write_bytes(content)
@@ -36,7 +37,7 @@ def test_it_is_the_same_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_any_part_is_read_as_it_was(steps: list[tuple[int, int]], in_memory: int, data: st.DataObject) -> None:
     content = data.draw(st.binary(min_size=300, max_size=300))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(copied, "_IN_MEMORY", in_memory)
+        patched.setattr(scratch, "_IN_MEMORY", in_memory)
         patched.setattr(copied, "_AT_LEAST", data.draw(st.sampled_from([10, 100, 1000])))
         with reader(Copied(io.BytesIO(content), Path())) as stream:
             furthest = 0
@@ -49,7 +50,7 @@ def test_any_part_is_read_as_it_was(steps: list[tuple[int, int]], in_memory: int
 
 
 def test_once_it_is_let_go_no_room_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copied, "_IN_MEMORY", 100)
+    monkeypatch.setattr(scratch, "_IN_MEMORY", 100)
     content = b"0123456789" * 100
     copy = Copied(io.BytesIO(content), tmp_path / "nowhere")
     with reader(copy) as stream:
@@ -87,9 +88,9 @@ def test_what_is_added_to_a_file_that_was_copied_is_not(tmp_path: Path) -> None:
 
 
 def test_a_copy_for_which_there_is_no_room_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copied, "_IN_MEMORY", 100)
+    monkeypatch.setattr(scratch, "_IN_MEMORY", 100)
     with (
         reader(Copied(io.BytesIO(bytes(200)), tmp_path / "nowhere")) as stream,
-        pytest.raises(Unavailable, match="cannot keep a copy of a transcript"),
+        pytest.raises(Unavailable, match="cannot set aside in the store what does not fit into memory"),
     ):
         stream.read()

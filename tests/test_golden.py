@@ -11,6 +11,7 @@ from gitsession.verify import verify
 
 from . import golden
 from .importing import FIXTURES, TRANSCRIPTS, assert_flawless, original, take
+from .scratches import used_at_once
 
 IMPORTS = json.loads(golden.IMPORTS.read_text())
 
@@ -22,6 +23,12 @@ def test_every_fixture_has_its_entry() -> None:
 @pytest.mark.parametrize("name", IMPORTS)
 def test_an_import_gives_the_object_ids_that_it_always_gave(name: str) -> None:
     assert IMPORTS[name] == golden.imported(FIXTURES / name)
+
+
+@pytest.mark.parametrize("name", IMPORTS)
+def test_an_import_that_sets_aside_what_it_knows_of_the_file_gives_them_too(name: str) -> None:
+    with used_at_once():
+        assert IMPORTS[name] == golden.imported(FIXTURES / name)
 
 
 def test_a_live_session_gives_the_object_ids_that_it_always_gave() -> None:

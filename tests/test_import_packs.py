@@ -57,7 +57,7 @@ class TestPacks:
         whole = new_store(tmp_path / "whole.git")
         path = tmp_path / "abc.jsonl"
         take_bytes(whole, b"".join(talk(400)), path)
-        monkeypatch.setattr("gitsession.importer._BATCH_OBJECTS", 500)
+        monkeypatch.setattr("gitsession.import_run._BATCH_OBJECTS", 500)
 
         (result,) = take(store, path)
 
@@ -69,7 +69,7 @@ class TestPacks:
     def test_the_few_objects_that_a_long_file_ends_with_become_a_pack_too(
         self, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("gitsession.importer._BATCH_OBJECTS", 500)
+        monkeypatch.setattr("gitsession.import_run._BATCH_OBJECTS", 500)
         for number, records in enumerate((101, 110, 202)):
             take_bytes(store, b"".join(talk(records)), tmp_path / f"s{number}.jsonl")
 
@@ -82,7 +82,7 @@ class TestPacks:
         take_bytes(store, b"".join(talk(4)), tmp_path / "other.jsonl")
         git("-C", store.path, "branch", "abc/mine", "other")
         (tmp_path / "abc.jsonl").write_bytes(b"".join(talk(400)))
-        monkeypatch.setattr("gitsession.importer._BATCH_OBJECTS", 500)
+        monkeypatch.setattr("gitsession.import_run._BATCH_OBJECTS", 500)
 
         ((_path, error),) = failures(store, tmp_path / "abc.jsonl")
 

@@ -7,11 +7,19 @@ from hypothesis import strategies as st
 from gitsession.layout import encode_commit_id
 from gitsession.record_ids import RecordIds
 from gitsession.transcripts.base import Record
+from tests.scratches import used_at_once
 
 
 def taken(*own: str | None) -> list[str]:
-    ids = RecordIds()
-    return [ids.take(number, Record(b"raw %d" % number, id=one)) for number, one in enumerate(own)]
+    """Returns the commit ids of records, which are the same in scratch space."""
+
+    def given_by(ids: RecordIds) -> list[str]:
+        return [ids.take(number, Record(b"raw %d" % number, id=one)) for number, one in enumerate(own)]
+
+    found = given_by(RecordIds())
+    with used_at_once() as scratch:
+        assert found == given_by(RecordIds(scratch))
+    return found
 
 
 def made(number: int) -> str:

@@ -18,6 +18,7 @@ CLI = ROOT / "cli"
 # Each imports only from those before it. A package counts as one; its modules may import each other, in no circle.
 ORDER = [
     "errors",
+    "columns",
     "numbering",
     "json_text",
     "model",
@@ -69,6 +70,7 @@ ORDER = [
     "databases",
     "opencode_tables",
     "opencode_database",
+    "import_run",
     "importer",
     "exporter",
     "installer",

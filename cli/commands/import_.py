@@ -21,7 +21,7 @@ from gitsession import (
 from .. import options, syncing
 from ..errors import NothingToImport, exit_code, report
 from ..hooks import import_for_hook
-from ..import_report import Tally
+from ..import_report import Tally, as_json
 from ..output import progress_bar, stored, write, write_json
 from ..places import places
 from ..stdin import from_stdin
@@ -99,12 +99,12 @@ def command(
     tally = Tally(paths, quiet=not paths)
     try:
         with from_stdin(paths, stdin_name) as (files, named):
-            for done in _imported(settings, files or _places(settings), name, redact=redact):
-                values = tally.add(named(done))
+            for done in map(named, _imported(settings, files or _places(settings), name, redact=redact)):
+                tally.add(done)
                 if tally.commits:
                     stored("what was imported")
                 if settings.json:
-                    write_json([values])
+                    write_json([as_json(done)])
     finally:
         # After the progress bar, whose line they would break; and also of what was done before an error. The objects
         # say it all themselves.

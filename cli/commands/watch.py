@@ -11,7 +11,7 @@ from gitsession import ImportFailure, Store, Unavailable, UnknownTranscript, imp
 
 from .. import options
 from ..errors import MissingExtra
-from ..import_report import Tally, result_line
+from ..import_report import Tally, as_json, result_line
 from ..output import flush, note, stored, write, write_json
 from ..places import watched_paths
 from ..text import count
@@ -79,13 +79,13 @@ class _Watch:
                 # What is no transcript, or none yet, is passed over: agents keep much beside theirs.
                 if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript):
                     continue
-                values = self.tally.add(done)
+                self.tally.add(done)
                 self._tell_notes()
                 if isinstance(done, ImportFailure) or not done.new_commits:
                     continue
                 stored("what was imported")
                 if self._json:
-                    write_json([values])
+                    write_json([as_json(done)])
                 else:
                     write([result_line(done)])
                 flush()
@@ -97,8 +97,8 @@ class _Watch:
 
     def _tell_notes(self) -> None:
         """Tells what is new of the notes: a file has the same broken line each time that it grows."""
-        for line in self.tally.notes:
+        for line in self.tally.noted():
             if line not in self._told:
                 note(line)
-        self._told.update(self.tally.notes)
+        self._told.update(self.tally.noted())
         self.tally.notes.clear()

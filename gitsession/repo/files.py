@@ -14,6 +14,7 @@ from gitsession.repo.disk import Disk
 BINARY = getattr(os, "O_BINARY", 0)
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
+_HAS_PREAD = hasattr(os, "pread")
 
 # What a file may have where nothing else is said: HEAD, the configuration, the mark of a shallow clone.
 MOST_BYTES = 16 << 20
@@ -106,6 +107,14 @@ def read_file(path: Path | str, limit: int | None = None, *, most: int = MOST_BY
     finally:
         os.close(file)
     return content
+
+
+def read_at(file: int, place: int, size: int) -> bytes:
+    """Returns bytes from a place of an open file, fewer where it ends."""
+    if _HAS_PREAD:
+        return os.pread(file, size, place)
+    os.lseek(file, place, os.SEEK_SET)
+    return os.read(file, size)
 
 
 def append_file(path: Path | str, content: bytes) -> None:

@@ -129,7 +129,7 @@ class Objects:
         if self._find_packed(oid, MAX_OBJECT_BYTES) is None:
             raise Corrupt(f"the object {oid} cannot be found in its pack", oid=oid)
 
-    def sound_places(self, index: Path) -> bytes | bytearray:
+    def sound_places(self, index: Path) -> bytes:
         """Returns for each place of a pack's index 1 if its object was checked since `look_anew`; b"" for no pack."""
         with translated("look into the packs"):
             return self._packed().sound(str(index))
@@ -137,6 +137,12 @@ class Objects:
     def look_anew(self) -> None:
         """Forgets what was seen of the packs, in this thread."""
         self._local.packs = None
+
+    def let_go(self) -> None:
+        """Gives back the memory in which packs are mapped: for who reads a large part of them, each object once."""
+        packs: Packs | None = getattr(self._local, "packs", None)
+        if packs is not None:
+            packs.let_go()
 
     def is_loose(self, oid: str) -> bool:
         """Tells whether there is a file for an object, whatever it holds."""

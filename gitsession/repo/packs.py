@@ -1,32 +1,25 @@
-"""Reading packs: their indexes are searched and their entries unpacked here, within limits that are looked at first.
+"""Reading packs: their entries are unpacked here, within limits that are looked at first.
 
 An object is an entry of its own, or a delta over another one. How large everything is that a delta needs stands before
 each content, so a small object over a huge base is refused before that takes any memory. The formats are git's
-(gitformat-pack): pack version 2, index version 2. A damaged index leads to no object, or to one with another id.
+(gitformat-pack): pack version 2.
 """
 
 import mmap
 import os
-import struct
 import zlib
-from collections.abc import Iterator
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 
 from gitsession.errors import Corrupt
 from gitsession.repo.codec import MAX_OBJECT_BYTES, object_id, too_large
-from gitsession.repo.files import open_plain, read_file
+from gitsession.repo.files import open_plain
+from gitsession.repo.pack_index import IndexFiles, PackIndex
 
 # The numbers that git gives the kinds of objects, and the two kinds of deltas.
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 _OFS_DELTA = 6
 _REF_DELTA = 7
-
-_INDEX_MAGIC = b"\xfftOc\0\0\0\x02"
-_NAMES = 1032  # where the ids begin in an index
-_FAN_OUT = struct.Struct(">256I")
-_SUM_BYTES = 20
 
 # Git takes no base of more than this many times the size.
 _BASE_TIMES = 32
@@ -37,9 +30,6 @@ _MAX_DEPTH = 4096
 # What is kept of unpacked objects, since the next is likely to be a delta over one: so much, none of them larger.
 _KEPT_BYTES = 8 * 1024 * 1024
 _LARGEST_KEPT = 256 * 1024
-
-# Larger indexes are mapped, which costs an open file each; smaller ones, of which there can be hundreds, are read.
-_MAPPED_ABOVE = 1024 * 1024
 
 # The packs that are kept open, the last ones that were used: hundreds are read under a limit of 256 open files.
 _MOST_OPEN = 8
@@ -64,8 +54,9 @@ class Packs:
         self._packs: list[_Pack] = []
         with suppress(FileNotFoundError):
             names = sorted(entry.path for entry in os.scandir(directory) if entry.name.endswith(".idx"))
-            found = ((name, _index(name)) for name in names)
-            self._packs = [_Pack(name, index, self._kept) for name, index in found if index is not None]
+            files = IndexFiles()
+            found = (PackIndex.find_sound(name, files) for name in names)
+            self._packs = [_Pack(index, self._kept) for index in found if index is not None]
 
     def find(self, oid: str, limit: int) -> tuple[str, bytes] | None:
         """Returns the kind and the content of an object, checked against its id; None if no pack holds it.
@@ -77,18 +68,18 @@ class Packs:
         digest = bytes.fromhex(oid)
         damage: Corrupt | None = None
         for number, pack in enumerate(self._packs):
-            place = pack.find(digest)
+            place = pack.index.find(digest)
             if place is None or not (pack.content or self._opened(pack)):
                 continue
             try:
-                kind, content = pack.read(pack.offset(place), oid, limit)
+                kind, content = pack.read(pack.index.offset(place), oid, limit)
             except Corrupt as error:
                 damage = error
             except (zlib.error, IndexError, ValueError) as error:
                 damage = Corrupt(f"the object {oid} is damaged in its pack: {error}", oid=oid)
             else:
                 if object_id(kind, content) == oid:
-                    pack.sound[place] = 1
+                    pack.sound[place >> 3] |= 1 << (place & 7)
                     self._tell_read()
                     if number:  # the next object is likely to be in the same pack
                         self._packs.insert(0, self._packs.pop(number))
@@ -98,31 +89,36 @@ class Packs:
             raise damage
         return None
 
-    def sound(self, index: str) -> bytes | bytearray:
-        """Returns for each place of an index whether its object was read, and had its id; b"" for an unknown one."""
-        return next((pack.sound for pack in self._packs if pack.path == index), b"")
+    def sound(self, index: str) -> bytes:
+        """Returns for each place of an index 1 if its object was read, and had its id; b"" for an unknown one."""
+        pack = next((pack for pack in self._packs if pack.index.path == index), None)
+        return b"" if pack is None else bytes(pack.sound[one >> 3] >> (one & 7) & 1 for one in range(pack.index.count))
 
     def beginning(self, prefix: str) -> set[str]:
         """Returns the ids in the indexes that begin like this."""
-        return {oid for pack in self._packs for oid in pack.beginning(prefix)}
+        return {oid for pack in self._packs for oid in pack.index.beginning(prefix)}
 
     def holds(self, oid: str) -> bool:
         """Tells whether an index names an object."""
         digest = bytes.fromhex(oid)
-        return any(pack.find(digest) is not None for pack in self._packs)
+        return any(pack.index.find(digest) is not None for pack in self._packs)
 
-    def _tell_read(self) -> None:
-        """Counts an object that was read, and gives pages back after some: they stay where the system keeps files."""
-        self._reads += 1
-        if self._reads % _HELD_READS == 0 and hasattr(mmap, "MADV_DONTNEED"):
+    def let_go(self) -> None:
+        """Gives back what is mapped of the packs: it stays where the system keeps files."""
+        if hasattr(mmap, "MADV_DONTNEED"):
             for pack in self._open:
                 if isinstance(pack.content, mmap.mmap):
                     pack.content.madvise(mmap.MADV_DONTNEED)
 
+    def _tell_read(self) -> None:
+        self._reads += 1
+        if self._reads % _HELD_READS == 0:
+            self.let_go()
+
     def _opened(self, pack: "_Pack") -> bool:
         """Opens a pack, and closes the one that was opened first; False if it is empty or gone, replaced by another."""
         try:
-            pack.content = _mapped(pack.path.removesuffix("idx") + "pack")
+            pack.content = _mapped(pack.index.path.removesuffix("idx") + "pack")
         except FileNotFoundError:
             return False
         if pack.content:
@@ -133,60 +129,20 @@ class Packs:
 
 
 class _Pack:
-    """One pack: its index, which has the ids of its objects, sorted, and where they are; and its content.
+    """One pack.
 
     Attributes:
-        path: The file of the index.
+        index: Its index.
         content: The pack; empty while it is not open.
-        sound: For each place of the index 1 if its object was read, and had its id.
+        sound: A bit for each place of the index: whether its object was read, and had its id.
     """
 
-    def __init__(self, path: str, index: "bytes | mmap.mmap", kept: "_Kept") -> None:
-        """Takes an index whose header is right, and where unpacked objects are kept."""
-        self.path = path
+    def __init__(self, index: PackIndex, kept: "_Kept") -> None:
+        """Takes an index, and where unpacked objects are kept."""
+        self.index = index
         self.content: bytes | mmap.mmap = b""
-        self._index = index
         self._kept = kept
-        self._firsts: tuple[int, ...] = (0, *_FAN_OUT.unpack_from(index, 8))
-        self._offsets = _NAMES + 24 * self._firsts[-1]
-        self.sound = bytearray(self._firsts[-1])
-
-    def find(self, digest: bytes) -> int | None:
-        """Returns the place of an object in the index; None if it is not there."""
-        place = self._place(digest)
-        return place if self._index[_NAMES + 20 * place : _NAMES + 20 * place + 20] == digest else None
-
-    def beginning(self, prefix: str) -> Iterator[str]:
-        """Yields the ids that begin like this."""
-        place = self._place(bytes.fromhex(prefix.ljust(40, "0")))
-        while place < self._firsts[-1]:
-            oid = self._index[_NAMES + 20 * place : _NAMES + 20 * place + 20].hex()
-            if not oid.startswith(prefix):
-                return
-            yield oid
-            place += 1
-
-    def _place(self, digest: bytes) -> int:
-        """Returns the place of the first id that is not below another one."""
-        index = self._index
-        low, high = self._firsts[digest[0]], self._firsts[digest[0] + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            start = _NAMES + 20 * middle
-            if index[start : start + 20] < digest:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def offset(self, place: int) -> int:
-        """Returns where the object at a place of the index begins in the pack."""
-        start = self._offsets + 4 * place
-        offset = int.from_bytes(self._index[start : start + 4], "big")
-        if offset >> 31:  # its number among the 64-bit offsets, which follow the others
-            start = self._offsets + 4 * self._firsts[-1] + 8 * (offset & 0x7FFFFFFF)
-            offset = int.from_bytes(self._index[start : start + 8], "big")
-        return offset
+        self.sound = bytearray(index.count + 7 >> 3)
 
     def read(self, offset: int, oid: str, limit: int) -> tuple[str, bytes]:
         """Returns the kind and the content of the object that begins there.
@@ -199,7 +155,7 @@ class _Pack:
         most = min(_BASE_TIMES * limit, MAX_OBJECT_BYTES)
         deltas: list[tuple[int, bytes]] = []
         held = 0
-        while (found := self._kept.find(self.path, offset)) is None:
+        while (found := self._kept.find(self.index.path, offset)) is None:
             kind, size, start = self._header(offset)
             if kind in _KINDS:
                 if size > (most if deltas else limit):
@@ -220,7 +176,7 @@ class _Pack:
             offset = base
         kind_name, content = found
         while deltas:
-            self._kept.keep(self.path, offset, kind_name, content)
+            self._kept.keep(self.index.path, offset, kind_name, content)
             offset, delta = deltas.pop()
             content = _patched(content, delta)
         if len(content) > limit:
@@ -243,10 +199,10 @@ class _Pack:
         """Returns where the base of a delta begins, and where the delta goes on."""
         content = self.content
         if kind == _REF_DELTA:
-            place = self.find(content[start : start + 20])
+            place = self.index.find(content[start : start + 20])
             if place is None:
                 raise ValueError("it lacks the base of a delta")
-            return self.offset(place), start + 20
+            return self.index.offset(place), start + 20
         if kind != _OFS_DELTA:
             raise ValueError(f"{kind} is no kind of object")
         byte = content[start]
@@ -325,19 +281,6 @@ def _patched(base: bytes, delta: bytes) -> bytes:
     if len(content) != size:
         raise ValueError("a delta makes something of another size")
     return content
-
-
-def _index(path: str) -> "bytes | mmap.mmap | None":
-    """Returns the index of a pack; None if its header is wrong, or it is gone."""
-    try:
-        content = read_file(path) if os.stat(path).st_size <= _MAPPED_ABOVE else _mapped(path)  # noqa: PTH116
-    except FileNotFoundError:
-        return None
-    if len(content) < _NAMES + 2 * _SUM_BYTES or content[:8] != _INDEX_MAGIC:
-        return None
-    firsts = _FAN_OUT.unpack_from(content, 8)
-    in_order = all(one <= other for one, other in pairwise(firsts))
-    return content if in_order and len(content) >= _NAMES + 28 * firsts[-1] + 2 * _SUM_BYTES else None
 
 
 def _mapped(path: str) -> "bytes | mmap.mmap":

@@ -1,7 +1,8 @@
 """What a transcript format is: the small interface that each module of this package fills in.
 
 A transcript is read as a *log*: records in the order of the file, each kept verbatim. The *conversation* is a fold of
-the log. All functions are pure, over bytes and values: no file is opened here, no clock is read.
+the log. All functions are pure, over bytes and values: no file is opened here, no clock is read. What does not fit into
+memory goes to scratch space that is given, and changes nothing in what comes out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
+from gitsession.columns import Scratch
 from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
 from gitsession.view import View
 
@@ -118,6 +120,21 @@ class Composed(NamedTuple):
     folder: bool = False
 
 
+class Abandoned(Protocol):
+    """Finds the lines that the user left behind."""
+
+    def __call__(self, log: Sequence[Record], scratch: Scratch | None = None, /) -> list[AbandonedLine]:
+        """Returns the lines of a log.
+
+        Args:
+            log: All its records.
+            scratch: Where what has to be known of each lies if they are many; None for memory.
+
+        Raises:
+            Unavailable: The scratch space is full, or cannot be read.
+        """
+
+
 def _bare(record: Record) -> Record:
     return record._replace(raw=b"", value=None)
 
@@ -150,7 +167,8 @@ class Format:
         view: Who speaks in a record and what it says, for the commit's text. Its output is a part of the store's
             format: it never changes for a record once released.
         fold: The conversation of a log: message entries, and compactions. Ids are those of the records.
-        abandoned: The lines that the user left behind, in the order in which they ended; only real ones.
+        abandoned: The lines that the user left behind, in the order in which they ended; only real ones. It takes the
+            whole log, and where to keep what it has to know of each record, if there are many.
         write: The bytes of a transcript from its records: what `read` took apart. It keeps little of them.
         outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read. By
             default nothing: no line is ever abandoned.
@@ -177,7 +195,7 @@ class Format:
     learn: Callable[[Mapping[str, Any], Record], Mapping[str, Any]]
     view: Callable[[Record], View]
     fold: Callable[[Sequence[Record]], list[MessageEntry | CompactionEntry]]
-    abandoned: Callable[[Sequence[Record]], list[AbandonedLine]]
+    abandoned: Abandoned
     write: Callable[[Log], Iterator[bytes]]
     outline: Callable[[Record], Record] = _bare
     growth: Callable[[Record], Growth] = _is_log

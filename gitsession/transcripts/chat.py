@@ -14,8 +14,9 @@ from typing import Any, BinaryIO
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.parts import Part
 from gitsession.transcripts import document, records
-from gitsession.transcripts.base import AbandonedLine, Format, Growth, Log, Record
+from gitsession.transcripts.base import Format, Growth, Log, Record
 from gitsession.transcripts.fields import one_line, text, time
+from gitsession.transcripts.folding import none_abandoned
 from gitsession.transcripts.normal import damaged, titled_by_prompt
 from gitsession.transcripts.versions import latest
 from gitsession.view import View, view
@@ -118,10 +119,6 @@ def _write(log: Log) -> Iterator[bytes]:
     return document.write(log, _PATHS)
 
 
-def _abandoned(_log: Sequence[Record]) -> list[AbandonedLine]:
-    return []
-
-
 CHAT = Format(
     name="chat",
     title="chat messages",
@@ -131,7 +128,7 @@ CHAT = Format(
     learn=_learn,
     view=_view,
     fold=_fold,
-    abandoned=_abandoned,
+    abandoned=none_abandoned,
     write=_write,
     growth=_growth,
 )

@@ -9,15 +9,15 @@ Broken links are met as they come: a record that is its own parent, or whose par
 is walked once. But where a line that cannot be read stands before a record whose parent is missing, that line was it:
 the record follows what was said before the damage, which hides no more than itself.
 
-An import keeps the tree of a whole file, so it is kept in arrays of numbers, some 80 bytes a record in all.
+An import makes the tree of a whole file, however long: so it is columns of numbers, some 50 bytes a record in all.
 """
 
-from array import array
-from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import islice
 from typing import Any
 
+from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken, prompt
@@ -26,38 +26,49 @@ from gitsession.transcripts.fields import mapping, text
 NONE = -1
 """The place of no record: what a beginning follows."""
 
+# What takes the place of a record that cannot be read is kept as so many less its own place.
+_STAND_IN = NONE - 1
+
 # What a record is, as bits of a byte.
-_LINKED, _SPOKEN, _ASIDE, _META, _USER, _NAMES_PARENT = (1 << bit for bit in range(6))
+_LINKED, _SPOKEN, _ASIDE, _META, _USER, _NAMES_PARENT, _BOUNDARY, _DAMAGED = (1 << bit for bit in range(8))
 
 
 class Tree:
     """The records of a transcript that follow each other. All its places are positions in the sequence of records."""
 
-    def __init__(self, records: Sequence[Record]) -> None:
-        """Links the records."""
+    def __init__(self, records: Sequence[Record], scratch: Scratch | None = None) -> None:
+        """Links the records.
+
+        Args:
+            records: All of a transcript.
+            scratch: Where the tree of many of them lies; None for memory.
+        """
         self._records = records
-        self._names = Numbering()  # of the uuids, those of missing parents too
-        self._places = array("i")  # by the numbers of the uuids: the last records that have them
-        self._kinds = bytearray(len(records))
-        self._said = array("Q", [0]) * len(records)  # what `_said_anew` tells of each
-        self._parents = array("i", [NONE]) * len(records)
-        boundaries: dict[int, int] = {}  # and the numbers of the records that they follow in the file's logic
-        damaged = array("i")
+        self._scratch = scratch
+        self._names = Numbering(scratch)  # of the uuids, those of missing parents too
+        self._places = column(scratch, "i", most=3 * len(records))  # of the last records that have them; see `_link`
+        self._kinds = self._column("B")
+        self._said = self._column("Q")  # what `_said_anew` tells of each
+        self._parents = self._column("i", NONE)
         for place, record in enumerate(records):
             value = record.value
             if not isinstance(value, dict):
-                damaged.append(place)
+                self._kinds[place] = _DAMAGED
             elif text(value, "type") in CHAIN and (uuid := text(value, "uuid")):
                 self._take(place, value, uuid)
-                if is_boundary(value):
-                    boundaries[place] = self._number(text(value, "logicalParentUuid"))
-        self._link(boundaries, damaged)
-        self._order, self._circling = self._last_first()
+        self._link()
+        self._circling: Column | None = None  # for each record more than 0 if it follows itself; None where none does
+        self._order = self._last_first()
+
+    def _column(self, code: str, fill: int = 0) -> Column:
+        """Returns a number for each record."""
+        return column(self._scratch, code, len(self._records), fill)
 
     def _take(self, place: int, value: dict[str, Any], uuid: str) -> None:
         """Notes a record, in the stead of an earlier one of its uuid.
 
-        Until `_link` its parent is the number of a uuid, not a place.
+        Until `_link` its parent is the number of a uuid, not a place, and what a boundary has said, which says nothing,
+        is the number of the one that it follows in the file's logic, from 1.
         """
         number = self._number(uuid)
         if (earlier := self._places[number]) != NONE:
@@ -73,6 +84,9 @@ class Tree:
             | (text(value, "type") == "user" and _USER)
             | (value.get("parentUuid") is not None and _NAMES_PARENT)
         )
+        if is_boundary(value):
+            self._kinds[place] |= _BOUNDARY
+            self._said[place] = self._number(text(value, "logicalParentUuid")) + 1
 
     def _number(self, uuid: str) -> int:
         if not uuid:
@@ -82,36 +96,43 @@ class Tree:
             self._places.append(NONE)
         return number
 
-    def _link(self, boundaries: dict[int, int], damaged: Sequence[int]) -> None:
+    def _link(self) -> None:
+        """Makes places of the numbers of parents.
+
+        A uuid that no record has gets the place of the one that stands in for it, below `NONE`.
+        """
         spoken = [NONE, NONE]  # the last that was said, not aside and aside
-        stand_ins: dict[int, int] = {}  # for the records that cannot be read, by the numbers of the uuids they had
-        for place in self.linked():
-            aside = self.is_aside(place)
+        damaged = NONE  # the last that cannot be read
+        for place, kind in enumerate(self._kinds):
+            if kind & _DAMAGED:
+                damaged = place
+            if not kind & _LINKED:
+                continue
+            aside = bool(kind & _ASIDE)
             named, before = self._parents[place], spoken[aside]
             parent = NONE if named == NONE else self._places[named]
-            if parent == NONE and NONE not in (named, before):
-                following = bisect(damaged, before)
-                if following < len(damaged) and damaged[following] < place:
-                    stand_ins.setdefault(named, before)
-            if parent == NONE:
-                parent = stand_ins.get(named, NONE)
-            if place in boundaries and parent == NONE:
-                # What was compacted stays a part of the conversation, so the line goes on behind the boundary.
-                logical = boundaries[place]
-                parent = NONE if logical == NONE else self._places[logical]
-                parent = spoken[False] if parent == NONE else parent
+            if parent == NONE and NONE not in (named, before) and damaged > before:
+                parent = self._places[named] = _STAND_IN - before
+            if parent < NONE:
+                parent = _STAND_IN - parent
+            if kind & _BOUNDARY:
+                logical, self._said[place] = self._said[place] - 1, 0
+                if parent == NONE:
+                    # What was compacted stays a part of the conversation, so the line goes on behind the boundary.
+                    parent = NONE if logical == NONE else max(self._places[logical], NONE)
+                    parent = spoken[False] if parent == NONE else parent
             self._parents[place] = NONE if parent == place else parent
-            if self._is_spoken(place):
+            if kind & _SPOKEN:
                 spoken[aside] = place
 
     def linked(self) -> Iterator[int]:
         """Yields the records of the tree, in the order of the file."""
-        return (place for place, kind in enumerate(self._kinds) if kind)
+        return (place for place, kind in enumerate(self._kinds) if kind & _LINKED)
 
     def find(self, uuid: str) -> int | None:
         """Returns the record of a uuid; None if there is none."""
         number = self._names.find(uuid)
-        return None if number is None or self._places[number] == NONE else self._places[number]
+        return None if number is None or self._places[number] <= NONE else self._places[number]
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of a record of the tree."""
@@ -132,19 +153,21 @@ class Tree:
 
     def back(self, place: int) -> Iterator[int]:
         """Yields a record and those before it, each once."""
-        seen: set[int] = set()  # of those that follow themselves: no others are met again
-        while place != NONE and place not in seen:
-            if place in self._circling:
-                seen.add(place)
+        entered = NONE  # the first one that follows itself: no other is met again before it
+        while place != NONE:
+            if self._circling is not None and entered == NONE and self._circling[place] > 0:
+                entered = place
             yield place
             place = self._parents[place]
+            if place == entered:
+                return
 
     def leaf(self) -> int:
         """Returns the end of the line that the agent would resume; `NONE` if nobody spoke."""
-        followed = bytearray(len(self._kinds))
+        followed = self._column("B")
         for place in self.linked():
             if (parent := self._parents[place]) != NONE:
-                followed[parent] = True
+                followed[parent] = 1
         spoken = self.nearest(self._is_spoken)
         typed = self.nearest(lambda place: self._kinds[place] & (_SPOKEN | _META) == _SPOKEN)
         ends = (spoken[place] for place in self.linked() if not followed[place])
@@ -175,13 +198,13 @@ class Tree:
         leaf = self.leaf() if any(len(alternatives) > 1 for alternatives in branches.values()) else NONE
         return [] if leaf == NONE else self._left(leaf, branches)
 
-    def _said_beside_others(self, spoken: Sequence[int]) -> Iterator[int]:
+    def _said_beside_others(self, spoken: Column) -> Iterator[int]:
         """Yields what was said where something else may have been said too: at a beginning, or after the same record.
 
         In most files that is next to nothing.
         """
-        first = array("i", [NONE]) * len(self._kinds)
-        several = bytearray(len(self._kinds))
+        first = self._column("i", NONE)
+        several = self._column("B")
         for looking in (True, False):
             for place in self.linked():
                 if not self._said[place]:
@@ -196,13 +219,13 @@ class Tree:
                 elif first[before] == NONE:
                     first[before] = place
                 elif self._said[first[before]] != self._said[place]:
-                    several[before] = True
+                    several[before] = 1
 
     def _left(self, leaf: int, branches: "_Branches") -> list[AbandonedLine]:
         """Returns the lines that branch off and are not the one that ends in the leaf."""
-        line, aside, ends = bytearray(len(self._kinds)), self.is_aside(leaf), self._ends()
+        line, aside, ends = self._column("B"), self.is_aside(leaf), self._ends()
         for place in self.back(leaf):
-            line[place] = True
+            line[place] = 1
         found: dict[int, int | None] = {}
         for (point, _, beside), every in branches.items():
             hanging = ([place for place in places if ends[place] != NONE] for places in every.values())
@@ -217,51 +240,60 @@ class Tree:
             for end, at in sorted(found.items(), key=lambda pair: pair[0])
         ]
 
-    def nearest(self, wanted: Callable[[int], object]) -> Sequence[int]:
+    def nearest(self, wanted: Callable[[int], object]) -> Column:
         """Returns for each record the nearest one that is wanted, itself or one before it; `NONE` where none is."""
         unknown = NONE - 1
-        nearest = array("i", [unknown]) * len(self._kinds)
+        nearest = self._column("i", unknown)
         for start in self.linked():
-            passed, found = [], NONE
+            passed, found = 0, NONE
             for place in self.back(start):
                 if nearest[place] != unknown:
                     found = nearest[place]
                     break
-                passed.append(place)
+                passed += 1
                 if wanted(place):
                     found = place
                     break
-            for place in passed:
+            for place in islice(self.back(start), passed):
                 nearest[place] = found
         return nearest
 
-    def _last_first(self) -> tuple[Sequence[int], set[int]]:
-        """Returns the records, each before the one that it follows, and apart those that follow themselves."""
-        followers = array("i", [0]) * len(self._kinds)
+    def _last_first(self) -> Column:
+        """Returns the records, each before the one that it follows, without those that follow themselves."""
+        followers = self._column("i")
         for place in self.linked():
             if (parent := self._parents[place]) != NONE:
                 followers[parent] += 1
-        order = array("i", (place for place in self.linked() if not followers[place]))
-        for place in order:  # it grows while it is walked
-            if (parent := self._parents[place]) != NONE:
-                followers[parent] -= 1
-                if not followers[parent]:
-                    order.append(parent)
-        return order, {place for place in self.linked() if followers[place]}
+        order = column(self._scratch, "i", most=len(self._kinds))
+        for start in self.linked():
+            place = start
+            while place != NONE and not followers[place]:
+                order.append(place)
+                followers[place] = NONE
+                place = self._parents[place]
+                if place != NONE:
+                    followers[place] -= 1
+        if any(count > 0 for count in followers):
+            self._circling = followers
+        return order
 
-    def _ends(self) -> Sequence[int]:
+    def _ends(self) -> Column:
         """Returns for each record that hangs on a beginning where what was said after it ended; else `NONE`."""
-        ends = array("i", [NONE]) * len(self._kinds)
+        ends = self._column("i", NONE)
         for place in self._order:
             parent, end = self._parents[place], max(ends[place], place if self._is_spoken(place) else NONE)
             ends[place] = end
             if parent != NONE:
                 ends[parent] = max(ends[parent], end)
-        hangs = bytearray(len(self._kinds))
-        for place in reversed(self._order):
+        hangs = self._column("B")
+        for number in range(len(self._order) - 1, -1, -1):
+            place = self._order[number]
             parent = self._parents[place]
             hangs[place] = parent == NONE or hangs[parent]
-        return array("i", (end if hanging else NONE for end, hanging in zip(ends, hangs, strict=True)))
+        for place, hanging in enumerate(hangs):
+            if not hanging:
+                ends[place] = NONE
+        return ends
 
 
 _Branches = dict[tuple[str | int, bool, bool], dict[int, list[int]]]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
+from gitsession.columns import Scratch
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.claude_chain import Tree
@@ -95,8 +96,8 @@ def _title(header: Mapping[str, Any], value: dict[str, Any]) -> dict[str, str]:
     return {"title": title, "title_from": source}
 
 
-def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
-    return Tree(log).abandoned()
+def _abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[AbandonedLine]:
+    return Tree(log, scratch).abandoned()
 
 
 CLAUDE_CODE = Format(

@@ -5,7 +5,6 @@ expects a field to be there or to have the right type, and a kind that is not kn
 """
 
 import re
-import sys
 from typing import Any
 
 from gitsession.blocks import flat_text
@@ -136,19 +135,15 @@ def model(value: dict[str, Any]) -> str:
 def outline(record: Record) -> Record:
     """Returns a record with what tells its place in the tree, and the beginning of a prompt, but not its contents.
 
-    It is kept while a file is read, so what says nothing is left out, and what records have in common is there once.
+    It is kept while a file is read, so what says nothing is left out.
     """
     value = record.value
     if not isinstance(value, dict) or text(value, "type") not in CHAIN:
         return record._replace(raw=b"", value={} if isinstance(value, dict) else None)
     said = prompt(value)[:_OUTLINED]
-    kept: dict[str, Any] = {
-        key: sys.intern(found) if isinstance(found, str) else found
-        for key in ((*_TREE, *_PROMPT) if said else _TREE)
-        if (found := value.get(key))
-    }
+    kept: dict[str, Any] = {key: found for key in ((*_TREE, *_PROMPT) if said else _TREE) if (found := value.get(key))}
     if own := text(value.get("message"), "id"):
-        kept["message"] = {"id": sys.intern(own)}
+        kept["message"] = {"id": own}
     if said:
         kept["message"] = {**kept.get("message", {}), "content": said}
     return record._replace(raw=b"", value=kept)

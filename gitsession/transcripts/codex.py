@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
+from gitsession.columns import Scratch
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
 from gitsession.transcripts.codex_compose import compose
@@ -106,10 +107,10 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
     return changed(header, **news)
 
 
-def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
-    # Most have no rollback, and to put the turns of a large file together takes memory.
+def _abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[AbandonedLine]:
+    # Most have no rollback, and to put the turns of a large file together takes time.
     rolled_back = any(text(event(record.value), "type") == "thread_rolled_back" for record in log)
-    return Turns(log).abandoned() if rolled_back else []
+    return Turns(log, scratch).abandoned() if rolled_back else []
 
 
 CODEX = Format(

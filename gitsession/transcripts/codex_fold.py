@@ -41,7 +41,7 @@ class _Fold:
         self._names: dict[str, str] = {}  # of the tools, by their calls
         self._calls = 0
         self._answer: _Answer | None = None
-        for said in self._turns.said:
+        for said in self._turns.said():
             if said.kind == "assistant":
                 self._go_on(said.place)
                 continue

@@ -5,10 +5,11 @@ items are taken, with the events' word for which of the prompts a person typed; 
 nothing else. A rollback takes the last turns back, and stays in the file as one more record.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gitsession.columns import MANY, Scratch, column
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.codex_records import (
     ITEMS,
@@ -24,6 +25,10 @@ from gitsession.transcripts.codex_records import (
 from gitsession.transcripts.fields import integer, text
 
 Kind = Literal["user", "context", "assistant", "tool", "compaction"]
+_KINDS: tuple[Kind, ...] = ("user", "context", "assistant", "tool", "compaction")
+_SPOKEN = ("user", "assistant", "tool")
+# What is heard is kept as one number: the place of its record, above two bits and the number of its kind.
+_KIND_MASK, _EVENT, _REASONING, _PLACE_BITS = 0b111, 0b1000, 0b10000, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +45,42 @@ class Said:
 
 
 @dataclass(slots=True)
-class _Heard:
-    """A record of the turn that is being read."""
+class _Prompt:
+    """A record of the turn that is being read in which the user speaks, or what speaks in their name."""
 
     place: int
-    kind: Kind
     is_event: bool
-    reasoning: bool = False
-    key: str = ""
+    key: str
 
 
 class Turns:
-    """The conversation of a rollout, record by record.
+    """The conversation of a rollout, record by record."""
 
-    Attributes:
-        said: What of the records is the conversation, in order.
-    """
+    def __init__(self, records: Sequence[Record], scratch: Scratch | None = None) -> None:
+        """Reads the records.
 
-    def __init__(self, records: Sequence[Record]) -> None:
-        """Reads the records."""
-        self.said: list[Said] = []
+        Args:
+            records: All of a rollout.
+            scratch: Where it lies what of many records is the conversation; None for memory.
+        """
         self._records = records
         self._left: list[tuple[int, int | None]] = []
-        self._turn: list[_Heard] = []
+        self._said = column(scratch, "Q", most=MANY)
+        self._said_prompts = 0  # how many of them are the user's
+        self._turn = column(scratch, "Q", most=MANY)  # what was heard in the turn that is being read
+        self._prompts: list[_Prompt] = []  # those of it
+        # Whether there is an answer in it, one in the items, and a thought in these.
+        self._spoke = self._answered = self._thought = False
         self._told = any(text(event(record.value), "type") == "user_message" for record in records)
         self._marked = False  # whether the turn was begun by an event, so that a prompt within it begins no other
         for place, record in enumerate(records):
             if isinstance(record.value, dict):
                 self._take(place, record.value)
         self._close()
+
+    def said(self) -> Iterator[Said]:
+        """Yields what of the records is the conversation, in order."""
+        return (Said(*_unpacked(said)) for said in self._said)
 
     def abandoned(self) -> list[AbandonedLine]:
         """Returns the lines that were rolled back."""
@@ -84,9 +96,9 @@ class Turns:
         kind = text(value, "type")
         if kind == "compacted":
             self._close()
-            self.said.append(Said(place, "compaction"))
+            self._say(place, "compaction")
         elif kind == "inter_agent_communication":
-            self._turn.append(_Heard(place, "context", is_event=False))
+            self._hear(place, "context")
         elif found := item(value):
             self._take_item(place, found, injected=value.get("meta") is True)
         elif happened := event(value):
@@ -97,12 +109,13 @@ class Turns:
         if kind not in ITEMS:
             return
         if kind == "message" and role == "user" and not injected:
-            self._prompted(_Heard(place, "user", is_event=False, key=key(words(found.get("content")))))
+            self._prompted(_Prompt(place, is_event=False, key=key(words(found.get("content")))))
         elif kind == "agent_message" or (kind == "message" and role != "assistant"):
-            self._turn.append(_Heard(place, "context", is_event=False))
+            self._hear(place, "context")
+        elif kind in OUTPUTS:
+            self._hear(place, "tool")
         else:
-            who: Kind = "tool" if kind in OUTPUTS else "assistant"
-            self._turn.append(_Heard(place, who, is_event=False, reasoning=kind == "reasoning"))
+            self._hear(place, "assistant", reasoning=kind == "reasoning")
 
     def _take_event(self, place: int, happened: dict[str, Any]) -> None:
         kind = text(happened, "type")
@@ -112,56 +125,80 @@ class Turns:
         elif kind in TURN_ENDS:
             self._marked = False
         elif kind == "user_message":
-            self._prompted(_Heard(place, "user", is_event=True, key=key(text(happened, "message"))))
+            self._prompted(_Prompt(place, is_event=True, key=key(text(happened, "message"))))
         elif kind in ("agent_message", "agent_reasoning", "agent_reasoning_raw_content"):
-            self._turn.append(_Heard(place, "assistant", is_event=True, reasoning=kind != "agent_message"))
+            self._hear(place, "assistant", is_event=True, reasoning=kind != "agent_message")
         elif kind == "thread_rolled_back":
             self._close()
             self._roll_back(integer(happened, "num_turns") or 0)
 
-    def _prompted(self, heard: _Heard) -> None:
-        if not self._marked and any(one.kind in ("assistant", "tool") for one in self._turn):
+    def _prompted(self, prompt: _Prompt) -> None:
+        if not self._marked and self._spoke:
             self._close()
-        self._turn.append(heard)
+        self._prompts.append(prompt)
+        self._hear(prompt.place, "user")
+
+    def _hear(self, place: int, kind: Kind, *, is_event: bool = False, reasoning: bool = False) -> None:
+        self._turn.append(_packed(place, kind) | (is_event and _EVENT) | (reasoning and _REASONING))
+        if kind in ("assistant", "tool"):
+            self._spoke = True
+            self._answered = self._answered or not is_event
+            self._thought = self._thought or (reasoning and not is_event)
 
     def _close(self) -> None:
         """Puts down what was said in the turn, each thing once."""
-        turn, self._turn = self._turn, []
-        items = [one for one in turn if not one.is_event]
-        answered = any(one.kind in ("assistant", "tool") for one in items)
-        thought = any(one.reasoning for one in items)
-        kept = [Said(*one) for one in _prompts(turn, told=self._told)]
-        for one in turn:
-            if one.kind == "user":
-                continue
+        prompts = dict(_prompts(self._prompts, told=self._told))
+        for heard in self._turn:
+            place, kind = _unpacked(heard)
+            if kind == "user":
+                if place in prompts:
+                    self._say(place, prompts[place])
             # Thoughts stand in events alone where the items have none, or have them encrypted elsewhere.
-            if not one.is_event or not answered or (one.reasoning and not thought):
-                kept.append(Said(one.place, one.kind))
-        self.said += sorted(kept, key=lambda said: said.place)
+            elif not heard & _EVENT or not self._answered or (heard & _REASONING and not self._thought):
+                self._say(place, kind)
+        while len(self._turn):
+            self._turn.pop()
+        self._prompts = []
+        self._spoke = self._answered = self._thought = False
+
+    def _say(self, place: int, kind: Kind) -> None:
+        self._said.append(_packed(place, kind))
+        self._said_prompts += kind == "user"
 
     def _roll_back(self, turns: int) -> None:
-        prompts = [number for number, said in enumerate(self.said) if said.kind == "user"]
-        if turns <= 0 or not prompts:
+        gone = min(turns, self._said_prompts)
+        if gone <= 0:
             return
-        cut = prompts[max(0, len(prompts) - turns)]
-        left = [said.place for said in self.said[cut:] if said.kind in ("user", "assistant", "tool")]
+        self._said_prompts -= gone
+        last = -1
+        while gone:
+            place, kind = _unpacked(self._said.pop())
+            last = place if last < 0 and kind in _SPOKEN else last
+            gone -= kind == "user"
         # What was injected for the first turn taken back goes with it; what stands before the first of all stays.
-        while cut > prompts[0] and self.said[cut - 1].kind == "context":
-            cut -= 1
-        del self.said[cut:]
-        stays = [said.place for said in self.said if said.kind in ("user", "assistant", "tool")]
-        self._left.append((left[-1], stays[-1] if stays else None))
+        while self._said_prompts and _unpacked(self._said[len(self._said) - 1])[1] == "context":
+            self._said.pop()
+        said = (_unpacked(self._said[index]) for index in range(len(self._said) - 1, -1, -1))
+        self._left.append((last, next((place for place, kind in said if kind in _SPOKEN), None)))
 
 
-def _prompts(turn: Sequence[_Heard], *, told: bool) -> list[tuple[int, Kind]]:
+def _packed(place: int, kind: Kind) -> int:
+    return place << _PLACE_BITS | _KINDS.index(kind)
+
+
+def _unpacked(heard: int) -> tuple[int, Kind]:
+    return heard >> _PLACE_BITS, _KINDS[heard & _KIND_MASK]
+
+
+def _prompts(prompts: Sequence[_Prompt], *, told: bool) -> list[tuple[int, Kind]]:
     """Returns what the user said in a turn: each prompt once, and what was injected.
 
     Args:
-        turn: The records of the turn.
+        prompts: The records of the turn in which a user speaks.
         told: Whether the file has events that tell what a person typed, in this turn or another.
     """
-    typed = [one for one in turn if one.kind == "user" and one.is_event]
-    given = [one for one in turn if one.kind == "user" and not one.is_event]
+    typed = [one for one in prompts if one.is_event]
+    given = [one for one in prompts if not one.is_event]
     if not told:
         return [(one.place, "context" if is_injected(one.key) else "user") for one in given]
     found: list[tuple[int, Kind]] = []

@@ -14,9 +14,9 @@ from gitsession.blocks import flat_text
 from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part, compact
 from gitsession.transcripts import records
-from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.copilot_compose import compose
-from gitsession.transcripts.copilot_rewinds import REWIND, rewound
+from gitsession.transcripts.copilot_rewinds import abandoned, kept
 from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, shown_together
 from gitsession.transcripts.normal import damaged, normal_message, titled_by_prompt, tool_call
@@ -139,13 +139,7 @@ def _fold(log: Sequence[Record]) -> Conversation:
             names[text(data, "toolCallId")] = text(data, "toolName")
         return _messages(value, names, model)
 
-    kept, _ = rewound(log)
-    return fold_each(kept, messages)
-
-
-def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
-    # Most have no rewind, and to put the events of a large file together takes memory.
-    return rewound(log)[1] if any(text(record.value, "type") == REWIND for record in log) else []
+    return fold_each(kept(log), messages)
 
 
 def _outline(record: Record) -> Record:
@@ -163,7 +157,7 @@ COPILOT = Format(
     learn=_learn,
     view=_view,
     fold=_fold,
-    abandoned=_abandoned,
+    abandoned=abandoned,
     write=records.join,
     outline=_outline,
     places=("${COPILOT_HOME:-~/.copilot}/session-state",),

@@ -30,7 +30,7 @@ from gitsession.transcripts.composing import (
     parts,
     said,
 )
-from gitsession.transcripts.copilot_rewinds import REWIND, rewound
+from gitsession.transcripts.copilot_rewinds import REWIND, kept
 from gitsession.transcripts.fields import items, mapping, text
 
 # A fork was not ended, and what a rewind took back is not in it.
@@ -56,10 +56,10 @@ class _Lines:
 
     def all(self) -> Iterator[bytes]:
         """Yields the lines: how the session begins, what was forked, what came after."""
-        kept = [record for record in rewound(self._draft.records)[0] if isinstance(record.value, dict)]
-        if not any(text(record.value, "type") == "session.start" for record in kept):
+        copied = [record for record in kept(self._draft.records) if isinstance(record.value, dict)]
+        if not any(text(record.value, "type") == "session.start" for record in copied):
             yield self._start()
-        for record in kept:
+        for record in copied:
             if text(record.value, "type") not in _NOT_FORKED:
                 yield self._copied(record)
         at = last_time(self._draft)

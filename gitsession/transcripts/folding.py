@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from gitsession.columns import Scratch
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.view import View, view
@@ -46,6 +47,6 @@ def shown_together(messages: Sequence[Message]) -> View | None:
     return View(views[0].who, tuple(part for one in views for part in one.parts), views[0].model)
 
 
-def none_abandoned(_log: Sequence[Record]) -> list[AbandonedLine]:
+def none_abandoned(_log: Sequence[Record], _scratch: Scratch | None = None) -> list[AbandonedLine]:
     """Returns no line: in this format none is ever left."""
     return []

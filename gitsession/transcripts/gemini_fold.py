@@ -9,19 +9,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gitsession.blocks import flat_text
+from gitsession.columns import Scratch
 from gitsession.model import CompactionEntry
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.fields import integer, mapping, text
 from gitsession.transcripts.folding import Conversation, entries_of
 from gitsession.transcripts.gemini_records import SNAPSHOT, is_message, messages_of
+from gitsession.transcripts.standing import NONE, Standing
 from gitsession.transcripts.versions import latest
 
 
 class _Slot(NamedTuple):
-    """A message, or a compaction, as it stands now; the place of its record, and the first entry's id."""
+    """What a message, or a compaction, says now; and the id of its first entry."""
 
     value: dict[str, Any]
-    place: int
     entry_id: str
     first_kept: str | None = None
     compaction: bool = False
@@ -30,13 +31,14 @@ class _Slot(NamedTuple):
 def fold(log: Sequence[Record]) -> Conversation:
     """Returns the conversation of a log."""
     records = latest(log)
-    history = _History(records)
+    slots: list[_Slot] = []
+    history = _History(records, slots=slots)
     for _ in history.walk():
         pass
     entries: Conversation = []
     at = ""
-    for slot in history.slots.values():
-        at = records[slot.place].timestamp or text(slot.value, "timestamp") or at
+    for index, slot in enumerate(slots):
+        at = records[history.standing.place(index)].timestamp or text(slot.value, "timestamp") or at
         if slot.compaction:
             summary = flat_text(slot.value.get("content"))
             tokens = integer(mapping(slot.value, "tokens"), "total")
@@ -46,18 +48,32 @@ def fold(log: Sequence[Record]) -> Conversation:
     return entries
 
 
-def abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
+def abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[AbandonedLine]:
     """Returns the lines that a rewind took back."""
-    # Most have none, and to put the history of a large file together takes memory.
-    return list(_History(log).walk()) if any(text(record.value, "$rewindTo") for record in log) else []
+    # Most have none, and to put the history of a large file together takes time.
+    return list(_History(log, scratch).walk()) if any(text(record.value, "$rewindTo") for record in log) else []
 
 
 class _History:
-    """The messages of a transcript, by their ids, in their order."""
+    """The messages of a transcript, by their ids, in their order.
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    Attributes:
+        standing: Those that stand, each with the record that it stands in.
+    """
+
+    def __init__(
+        self, records: Sequence[Record], scratch: Scratch | None = None, slots: list[_Slot] | None = None
+    ) -> None:
+        """Begins before the first record.
+
+        Args:
+            records: All of a transcript.
+            scratch: Where the messages lie if they are many; None for memory.
+            slots: Gets what each message that stands says; None where nobody asks.
+        """
+        self.standing = Standing(scratch)
         self._records = records
-        self.slots: dict[str, _Slot] = {}
+        self._slots = slots
         self._rewound = -1  # where the last rewind stands
 
     def walk(self) -> Iterator[AbandonedLine]:
@@ -69,35 +85,56 @@ class _History:
                     yield line
                 self._rewound = place
             elif is_message(value):
-                self.slots[value["id"]] = _Slot(value, place, record.id or f"record-{place}")
+                self._put(_Slot(value, record.id or f"record-{place}"), place)
             elif isinstance(found := mapping(value, "$set").get("messages"), list):
                 self._replace([one for one in found if is_message(one)], place, record.id or f"record-{place}")
 
-    def _rewind(self, back: str) -> AbandonedLine | None:
-        names = list(self.slots)
-        dropped = names[names.index(back) :] if back in self.slots else names
-        kept = names[: len(names) - len(dropped)]
-        gone = [self.slots.pop(name) for name in dropped]
-        last = max((slot.place for slot in gone), default=-1)
-        # What an earlier rewind left standing is no line of its own: the line that it took back goes through it.
-        if last <= self._rewound or not self._records[last].id:
+    def _put(self, slot: _Slot, place: int) -> None:
+        """Puts a message at the end, or where one with its id stands."""
+        index = self.standing.put(slot.value["id"], place)
+        if self._slots is None:
+            return
+        if index == len(self._slots):
+            self._slots.append(slot)
+        self._slots[index] = slot
+
+    def _cut(self, index: int) -> int:
+        """Takes the messages from an index on away, and returns the place of the last of their records."""
+        if self._slots is not None:
+            del self._slots[index:]
+        return self.standing.cut(index)
+
+    def _find(self, name: str) -> tuple[int, str] | None:
+        """Returns the place and the entry id of a message that stands."""
+        index = self.standing.find(name)
+        if index is None:
             return None
-        at = self._records[self.slots[kept[-1]].place].id if kept else None
-        return AbandonedLine(self._records[last].id or "", at)
+        return self.standing.place(index), "" if self._slots is None else self._slots[index].entry_id
+
+    def _rewind(self, back: str) -> AbandonedLine | None:
+        index = self.standing.find(back) or 0
+        kept = self.standing.place(index - 1)
+        last = self._cut(index)
+        # What an earlier rewind left standing is no line of its own: the line that it took back goes through it.
+        if last <= self._rewound or not (own_id := self._records[last].id):
+            return None
+        return AbandonedLine(own_id, None if kept == NONE else self._records[kept].id)
 
     def _replace(self, messages: list[dict[str, Any]], place: int, own_id: str) -> None:
         compressed = bool(messages) and SNAPSHOT in flat_text(messages[0].get("content"))
-        old = self.slots
+        old = {one["id"]: self._find(one["id"]) for one in messages}
         if not compressed:
-            self.slots = {}
+            self._cut(0)
         else:
             summary, *rest = messages
             # The agent answers its own summary, which nobody said.
-            messages = rest[1:] if rest and text(rest[0], "type") == "gemini" and rest[0]["id"] not in old else rest
-            kept = next((old[one["id"]].entry_id for one in messages if one["id"] in old), None)
+            answered = bool(rest) and text(rest[0], "type") == "gemini" and old[rest[0]["id"]] is None
+            messages = rest[1:] if answered else rest
+            kept = next((found[1] for one in messages if (found := old[one["id"]]) is not None), None)
             first = kept or (f"{own_id}/1" if messages else None)
-            self.slots[summary["id"]] = _Slot(summary, place, own_id, first, compaction=True)
+            self._put(_Slot(summary, own_id, first, compaction=True), place)
         for number, one in enumerate(messages, start=1):
-            before = old.get(one["id"])
-            entry_id = f"{own_id}/{number}" if before is None else before.entry_id
-            self.slots[one["id"]] = _Slot(one, place if before is None else before.place, entry_id)
+            # The history that was compressed goes on; another one is replaced.
+            before = self._find(one["id"]) if compressed else old[one["id"]]
+            here, entry_id = (place, f"{own_id}/{number}") if before is None else before
+            self._put(_Slot(one, entry_id), here)

@@ -8,8 +8,9 @@ from gitsession import jsonl
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.parts import Part
 from gitsession.transcripts import records
-from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.fields import mapping, one_line, text, time
+from gitsession.transcripts.folding import none_abandoned
 from gitsession.transcripts.modular_agent_compose import compose, is_header
 from gitsession.transcripts.normal import damaged, titled_by_prompt
 from gitsession.view import View, view
@@ -83,10 +84,6 @@ def _fold(log: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
     return entries
 
 
-def _abandoned(_log: Sequence[Record]) -> list[AbandonedLine]:
-    return []
-
-
 MODULAR_AGENT = Format(
     name="modular-agent",
     title="modular-agent",
@@ -96,7 +93,7 @@ MODULAR_AGENT = Format(
     learn=_learn,
     view=_view,
     fold=_fold,
-    abandoned=_abandoned,
+    abandoned=none_abandoned,
     write=records.join,
     compose=compose,
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
+from gitsession.columns import Scratch
 from gitsession.parts import Part, compact
 from gitsession.transcripts import records
 from gitsession.transcripts.base import AbandonedLine, Format, Record
@@ -136,8 +137,8 @@ def _outline(record: Record) -> Record:
     return record._replace(raw=b"", value=kept)
 
 
-def _abandoned(log: Sequence[Record]) -> list[AbandonedLine]:
-    return Tree(log).abandoned()
+def _abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[AbandonedLine]:
+    return Tree(log, scratch).abandoned()
 
 
 PI = Format(

@@ -5,11 +5,11 @@ begins a line; of two entries with one id the later counts; a cycle is walked on
 no ids: each follows the one before it.
 """
 
-from array import array
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.fields import mapping, text
@@ -36,20 +36,30 @@ def is_entry(value: Any) -> bool:
 class Tree:
     """The entries of a session that follow each other. All its places are positions in the sequence of records.
 
-    An import makes it of a whole file, so it is kept in arrays of numbers, some 60 bytes an entry in all.
+    An import makes it of a whole file, however long: so it is columns of numbers, some 10 bytes an entry in all.
     """
 
-    def __init__(self, records: Sequence[Record]) -> None:
-        """Links the entries."""
+    def __init__(self, records: Sequence[Record], scratch: Scratch | None = None) -> None:
+        """Links the entries.
+
+        Args:
+            records: All of a session.
+            scratch: Where the tree of many of them lies; None for memory.
+        """
         self._records = records
-        self._names = Numbering()
-        self._places = array("i")  # by the numbers of the ids: the last entries that have them
-        self._parents = array("i", [_NO_ENTRY]) * len(records)
-        self._spoken = bytearray(len(records))
+        self._scratch = scratch
+        self._names = Numbering(scratch)
+        self._places = column(
+            scratch, "i", most=len(records)
+        )  # by the numbers of the ids: the last ones that have them
+        self._parents = self._column("i", _NO_ENTRY)
+        self._spoken = self._column("B")
         for place, record in enumerate(records):
             if is_entry(record.value) and (name := text(record.value, "id")):
                 number = self._names.add(name)
-                self._places[number : number + 1] = array("i", [place])
+                if number == len(self._places):
+                    self._places.append(place)
+                self._places[number] = place
         before: int | None = None
         for place, record in enumerate(records):
             if is_entry(record.value):
@@ -58,6 +68,10 @@ class Tree:
                 self._spoken[place] = _is_spoken(record.value)
                 before = place
         self.leaf = before
+
+    def _column(self, code: str, fill: int = 0) -> Column:
+        """Returns a number for each record."""
+        return column(self._scratch, code, len(self._records), fill)
 
     def entries(self) -> Iterator[int]:
         """Yields the entries, in the order of the file."""
@@ -92,23 +106,35 @@ class Tree:
 
     def abandoned(self) -> list[AbandonedLine]:
         """Returns the lines that the user left, in the order in which they ended."""
-        followed = bytearray(len(self._parents))
+        followed = self._column("B")
         for parent in self._parents:
             if parent >= 0:
-                followed[parent] = True
-        passed = bytearray(len(self._parents))
+                followed[parent] = 1
+        passed = self._column("B")
         found: list[tuple[int, int | None]] = []
         # The line of the leaf first, of the others the last one.
         ends = (place for place in range(len(followed) - 1, -1, -1) if not followed[place])
         for end in chain([] if self.leaf is None else [self.leaf], ends):
             last, point = self._walk(end, passed)
             if last != _NONE and end != self.leaf:
-                common = next((place for place in self.back(point) if self._spoken[place]), None)
-                found.append((last, common))
+                found.append((last, self._spoken_before(point)))
         found.sort(key=lambda pair: pair[0])
         return [AbandonedLine(self.entry_id(last), None if at is None else self.entry_id(at)) for last, at in found]
 
-    def _walk(self, end: int, passed: bytearray) -> tuple[int, int]:
+    def _spoken_before(self, place: int) -> int | None:
+        """Returns the nearest entry that somebody spoke: this one, or one before it; None where there is none."""
+        steps, look, mark = 0, 1, _NONE
+        while place not in (_NONE, mark):
+            if self._spoken[place]:
+                return place
+            # In a circle nobody may have spoken: it comes back to a mark that is set further and further on.
+            steps += 1
+            if steps == look:
+                look, mark = 2 * look, place
+            place = self._parents[place]
+        return None
+
+    def _walk(self, end: int, passed: Column) -> tuple[int, int]:
         """Goes back from the end of a line to an entry that was passed before, or to the beginning.
 
         Returns the last entry of the way that somebody spoke, and the one that was passed before.

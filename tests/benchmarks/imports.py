@@ -50,24 +50,31 @@ def importing(path: Path, sizes: Sizes) -> Iterator[Row]:
 
 
 def import_memory(path: Path, sizes: Sizes) -> Iterator[Row]:
-    """Measures the most memory that an import takes, that of a file that has grown, and an export of the original."""
+    """Measures the most memory that an import takes, that of a file that has grown, and an export of the original.
+
+    Against the file, and against that of a quarter of the file: there is no more of it the larger a file is.
+    """
     if sys.platform != "linux":
         return
-    file = transcript(path / "session.jsonl", sizes.file_records, sizes.record_bytes)
-    store = Store.init(path / "s.git", durable=False)
-    size = file.stat().st_size
-
-    def row(what: str, work: str) -> Row:
-        command = [sys.executable, "-c", _MEASURED.format(work=work), str(store.path), str(file)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-        whole = f"peak memory of {what} of {sizes.file_records:,} records, against the file"
-        return Row(whole, int(done[0]) / size, None, f"{int(done[0]):,} B", f"{size:,} B")
-
-    yield row("an import", _IMPORT)
-    yield row("an export of the original", _EXPORT)
-    with file.open("a") as stream:
-        stream.write('{"type":"user","uuid":"new","message":{"role":"user","content":"Go on"}}\n')
-    yield row("an import of one more", _IMPORT)
+    works = {"an import": _IMPORT, "an export of the original": _EXPORT, "an import of one more": _IMPORT}
+    took: dict[int, dict[str, int]] = {}
+    for records in (sizes.file_records // 4, sizes.file_records):
+        file = transcript(path / f"session-{records}.jsonl", records, sizes.record_bytes)
+        store = Store.init(path / f"{records}.git", durable=False)
+        size = file.stat().st_size
+        took[records] = {}
+        for what, work in works.items():
+            if what == "an import of one more":
+                with file.open("a") as stream:
+                    stream.write('{"type":"user","uuid":"new","message":{"role":"user","content":"Go on"}}\n')
+            command = [sys.executable, "-c", _MEASURED.format(work=work), str(store.path), str(file)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+            took[records][what] = int(done[0])
+    less, all_of_it = took.values()
+    for what, peak in all_of_it.items():
+        whole = f"peak memory of {what} of {sizes.file_records:,} records"
+        yield Row(f"{whole}, against the file", peak / size, None, f"{peak:,} B", f"{size:,} B")
+        yield Row(f"{whole}, against a quarter of them", peak / less[what], 1.2, f"{peak:,} B", f"{less[what]:,} B")
 
 
 def many_sessions(path: Path, sizes: Sizes) -> Iterator[Row]:

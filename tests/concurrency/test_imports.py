@@ -15,8 +15,8 @@ IMPORT = """
 import sys
 from pathlib import Path
 from gitsession import ImportFailure, Store, import_transcripts
-import gitsession.importer
-gitsession.importer._BATCH_OBJECTS = int(sys.argv[1])
+import gitsession.import_run
+gitsession.import_run._BATCH_OBJECTS = int(sys.argv[1])
 store = Store.open(sys.argv[2], durable=False)
 print("ready", flush=True)
 sys.stdin.readline()

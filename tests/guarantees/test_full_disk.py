@@ -7,6 +7,7 @@ import os
 import subprocess
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from gitsession import (
     verify,
 )
 from tests.importing import talk
+from tests.scratches import used_at_once
 
 pytestmark = [
     pytest.mark.slow,
@@ -61,7 +63,7 @@ def large(number: int) -> list[dict[str, str]]:
     return [{"role": "user", "content": "".join(f"{number * place:x} " for place in range(6000))}]
 
 
-@pytest.mark.parametrize("kind", ["commit", "append", "create", "import"])
+@pytest.mark.parametrize("kind", ["commit", "append", "create", "import", "import that sets aside what it knows"])
 def test_a_disk_that_fills_up_at_any_step_costs_nothing_that_was_stored(
     disk: Path, tmp_path: Path, scale: Callable[[int, int], int], kind: str
 ) -> None:
@@ -84,7 +86,8 @@ def test_a_disk_that_fills_up_at_any_step_costs_nothing_that_was_stored(
             else:
                 transcript = tmp_path / f"talk-{pages}.jsonl"
                 transcript.write_bytes(b"".join(talk(60, f"r{pages}")))
-                (result,) = import_transcripts(store, [transcript])
+                with used_at_once() if kind != "import" else nullcontext():
+                    (result,) = import_transcripts(store, [transcript])
                 if isinstance(result, ImportFailure):
                     raise result.error
 
@@ -109,6 +112,7 @@ def test_a_disk_that_fills_up_at_any_step_costs_nothing_that_was_stored(
             store.list()
     assert len(refusals) > 1
     assert [text for text in refusals if "the disk is full" not in text] == []
+    assert any("set aside" in text for text in refusals) == (kind == "import that sets aside what it knows")
     fsck = subprocess.run(["git", "-C", path, "fsck", "--strict"], capture_output=True, check=False)
     assert (fsck.returncode, b"error" in fsck.stderr) == (0, False), fsck.stderr.decode()
 

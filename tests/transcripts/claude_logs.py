@@ -4,6 +4,7 @@ from typing import Any
 
 from gitsession.transcripts import FORMATS, Record
 from gitsession.transcripts.claude_records import describe
+from tests.scratches import abandoned
 
 CLAUDE_CODE = FORMATS["claude-code"]
 
@@ -54,6 +55,4 @@ def ids(log: list[Record]) -> list[str]:
 
 def left(log: list[Record]) -> list[tuple[str, str | None]]:
     """Returns where the abandoned lines ended, and where they began."""
-    lines = CLAUDE_CODE.abandoned(log)
-    assert lines == CLAUDE_CODE.abandoned([CLAUDE_CODE.outline(one) for one in log])
-    return [(line.last, line.at) for line in lines]
+    return [(line.last, line.at) for line in abandoned(CLAUDE_CODE, log)]

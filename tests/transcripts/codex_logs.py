@@ -3,6 +3,7 @@
 from typing import Any
 
 from gitsession.transcripts import FORMATS, Record
+from tests.scratches import abandoned
 
 CODEX = FORMATS["codex"]
 
@@ -68,7 +69,4 @@ def said(records: list[Record]) -> list[tuple[str, str]]:
 
 def left(records: list[Record]) -> list[tuple[str, str | None]]:
     """Returns where the abandoned lines ended, and where they began."""
-    lines = CODEX.abandoned(records)
-    outlines = [Record(b"", CODEX.outline(one).value, id=one.id) for one in records]
-    assert lines == CODEX.abandoned(outlines)
-    return [(line.last, line.at) for line in lines]
+    return [(line.last, line.at) for line in abandoned(CODEX, records)]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from gitsession.transcripts import FORMATS, Record
+from tests.scratches import abandoned
 
 PI = FORMATS["pi"]
 
@@ -30,6 +31,4 @@ def ids(log: list[Record]) -> list[str]:
 
 def left(log: list[Record]) -> list[tuple[str, str | None]]:
     """Returns where the abandoned lines ended, and where they began."""
-    lines = PI.abandoned(log)
-    assert lines == PI.abandoned([PI.outline(one) for one in log])
-    return [(line.last, line.at) for line in lines]
+    return [(line.last, line.at) for line in abandoned(PI, log)]

@@ -6,6 +6,7 @@ from folded import assistant, call, conversation, speakers, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
 from gitsession.transcripts import FORMATS, AbandonedLine
+from tests.scratches import abandoned
 
 COPILOT = FORMATS["copilot"]
 EVENTS = FIXTURES / "copilot" / "0b9f3c1a-2f64-4f0e-8a31-6a6f9c0e7701" / "events.jsonl"
@@ -33,14 +34,14 @@ def test_what_a_rewind_took_back_is_an_abandoned_line() -> None:
     assert [message["content"] for message in conversation(REWIND)] == [
         *("Name a colour.", "Red.", "A number instead.", "Seven.")
     ]
-    assert COPILOT.abandoned(records_of(REWIND)) == [AbandonedLine("r5", "r3")]
+    assert abandoned(COPILOT, records_of(REWIND)) == [AbandonedLine("r5", "r3")]
 
 
 def test_a_rewind_after_which_nobody_spoke_leaves_no_line() -> None:
     rewind = {"type": "session.snapshot_rewind", "data": {"upToEventId": "r2"}, "id": "r9"}
     content = REWIND.read_bytes().split(b"\n", 6)
     content = b"\n".join(content[:6]) + b"\n" + json.dumps(rewind).encode() + b"\n"
-    assert COPILOT.abandoned(read(COPILOT, content)) == [AbandonedLine("r5", "r3")]
+    assert abandoned(COPILOT, read(COPILOT, content)) == [AbandonedLine("r5", "r3")]
 
 
 def test_the_header_tells_session_directory_and_branch() -> None:

@@ -8,6 +8,7 @@ from folded import assistant, call, conversation, entries, speakers, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
 from gitsession.transcripts import FORMATS, AbandonedLine, recognise
+from tests.scratches import abandoned
 
 GEMINI = FORMATS["gemini"]
 DIRECTORY = FIXTURES / "gemini"
@@ -47,17 +48,17 @@ def test_a_rewind_takes_a_message_and_all_after_it_back() -> None:
     path = DIRECTORY / "rewind.jsonl"
     assert conversation(path) == [user("A town."), assistant("Oslo.", model=MODEL)]
     # The third rewind goes back along a line that was left already.
-    assert GEMINI.abandoned(records_of(path)) == [AbandonedLine("a4", "a2"), AbandonedLine("a6", "a2")]
+    assert abandoned(GEMINI, records_of(path)) == [AbandonedLine("a4", "a2"), AbandonedLine("a6", "a2")]
 
 
 def test_a_rewind_to_what_is_not_there_takes_everything_back() -> None:
     content = lines(said("a"), said("b"), {"$rewindTo": "x"}, said("c"))
     assert ids(content) == ["c"]
-    assert GEMINI.abandoned(read(GEMINI, content)) == [AbandonedLine("b")]
+    assert abandoned(GEMINI, read(GEMINI, content)) == [AbandonedLine("b")]
 
 
 def test_a_rewind_of_nothing_leaves_no_line() -> None:
-    assert GEMINI.abandoned(read(GEMINI, lines({"$rewindTo": "x"}, said("a")))) == []
+    assert abandoned(GEMINI, read(GEMINI, lines({"$rewindTo": "x"}, said("a")))) == []
 
 
 def test_a_compression_keeps_what_it_stands_for() -> None:
@@ -69,7 +70,7 @@ def test_a_compression_keeps_what_it_stands_for() -> None:
         user("Further."),
         assistant("Six.", model=MODEL),
     ]
-    assert GEMINI.abandoned(records_of(path)) == []
+    assert abandoned(GEMINI, records_of(path)) == []
 
 
 def test_a_compression_may_keep_messages_that_are_new() -> None:

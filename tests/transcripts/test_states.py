@@ -14,11 +14,11 @@ from gitsession import (
     ImportResult,
     Store,
     UnknownTranscript,
-    copied,
     few,
     import_transcripts,
 )
 from gitsession.files import listing, whole
+from gitsession.repo import scratch
 from gitsession.transcripts import FORMATS
 from tests.secrets_made_up import SECRETS
 
@@ -31,7 +31,7 @@ def _twice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """Goes through each transcript twice as if it was a small one, and as if it was a large one."""
     if request.param == "read again":
         monkeypatch.setattr(few, "_MOST_BYTES", 0)
-        monkeypatch.setattr(copied, "_IN_MEMORY", 0)
+        monkeypatch.setattr(scratch, "_IN_MEMORY", 0)
 
 
 def imported(store: Store, path: Path) -> ImportResult:

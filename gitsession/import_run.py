@@ -1,0 +1,323 @@
+"""One run of an import: each record of a file becomes one commit, in the order of the file, verbatim and once.
+
+Files are read as streams: memory holds the largest record, and 30 MB or less besides, whatever the file: the objects
+that are not stored yet, and what was used last of what is known of the records (their ids as digests, their commits,
+their places among the others), by which ids are made unique and abandoned lines found. All of that, up to some 200
+bytes a record, lies in scratch space in the store while the file is read. What a result tells (faults, secrets,
+abandoned lines) is held, in some 100 to 1,000 bytes each.
+
+A transcript that is written anew when it grows is read twice, to see what became of it and to take that in; so it is
+copied when it is read first, to a file if it is large, and what its agent does meanwhile changes nothing. The files of
+a folder are read one by one.
+"""
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, Self, cast
+
+from gitsession.compressed import open_transcript, plain_name
+from gitsession.copied import Copied, from_beginning
+from gitsession.databases import HEAD_BYTES, is_database
+from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript, UnreadableDatabase
+from gitsession.files import PathSet, listing, looks_like, paths_of, whole
+from gitsession.growth import Growth, Named
+from gitsession.import_cache import Asked, ImportCache, Look
+from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
+from gitsession.opencode_database import StoredSession, belonging, find_session, find_sessions, open_session
+from gitsession.repo.batch import GrowingBatch
+from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
+from gitsession.repo.repository import Move
+from gitsession.results import ImportFailure, ImportResult
+from gitsession.store import Store
+from gitsession.transcripts import FORMATS, find_format
+from gitsession.transcripts.base import Bundled, Format, Record
+
+# A batch is stored when it has grown to this: memory holds its index, and a crash loses no more than it.
+_BATCH_OBJECTS = 50_000
+_BATCH_BYTES = 64 * 1024 * 1024
+
+_BUFFER_BYTES = 64 * 1024
+
+# How often the import of a file is begun anew when another program writes to its session at the same moment.
+_ATTEMPTS = 5
+
+
+def unreadable(path: Path, error: OSError) -> ImportFailure:
+    """Returns what is told of a file or a directory that cannot be read."""
+    return ImportFailure(path, UnknownTranscript(str(path), f"cannot be read: {error.strerror or error}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that is to be imported, or a session in a database, and how often it was begun."""
+
+    path: Path
+    chosen: Format | None
+    attempt: int = 0
+    stored: StoredSession | None = None
+
+    def look(self, bundled: Bundled | None) -> Look | None:
+        """Returns what it looks like now; a session, what it looked like when its database was listed.
+
+        None where one of its files was just removed.
+        """
+        if self.stored is not None:
+            return self.stored.look
+        try:
+            return Look.at(paths_of(self.path, bundled))
+        except FileNotFoundError:
+            return None
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A file whose commits are built and not stored yet."""
+
+    source: Source
+    result: ImportResult
+    branch: str
+    look: Look | None
+    refs: Mapping[str, str | None]
+
+
+class ImportRun:
+    """One run of an import: commits are built file by file, and stored many files at a time."""
+
+    def __init__(self, store: Store, progress: Callable[[int], None], *, redact: bool, settled: bool) -> None:
+        self.taken = 0
+        self._redact = redact
+        self._settled = settled
+        self._cache = ImportCache(store.path / OWN_DIRECTORY)
+        self.belonging = PathSet()  # the files of transcripts that consist of many
+        self._store = store
+        self._progress = progress
+        self._batch = GrowingBatch(store.repository.objects)
+        self._packs = 0  # how many were stored
+        self._moves: dict[str, Move] = {}
+        self._pending: list[_Pending] = []
+        self._failed: dict[str, RefMoved | RefBlocked] = {}
+        self._listed: list[str] | None = None  # of the branches, as they were when the last batch was stored
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._batch.close()
+
+    def take(self, source: Source) -> Iterator[ImportResult | ImportFailure]:
+        """Builds the commits of one file, and yields what was stored meanwhile."""
+        known = self._unchanged(source)
+        if known is not None:
+            self.taken += 1
+            yield known
+            return
+        try:
+            stored = source.stored or find_session(source.path)
+            if stored is not None:
+                self.taken += 1
+                with open_session(stored) as (opened, seen):
+                    yield from self._build(replace(source, stored=stored), FORMATS["opencode"], opened, seen)
+                return
+            before = Look.at([source.path])
+            with open_transcript(source.path) as stream:
+                if is_database(stream.read(HEAD_BYTES)):
+                    yield from self._take_database(source)
+                    return
+                stream.seek(0)
+                found = source.chosen or find_format(stream, plain_name(source.path).name)
+                stream.seek(0)
+                if found is None:
+                    yield from self._take_owner(source, stream.read(1024))
+                    return
+                self.taken += 1
+                bundled = found.bundle(source.path, listing)
+                if bundled is not None:
+                    self.belonging.update(paths_of(source.path, bundled))
+                look = before if bundled is None else source.look(bundled)
+                if Look.at([source.path]).state != before.state:
+                    look = None  # another file has its name now than the one that is open
+                content = whole(bundled, stream)
+                del bundled  # the paths of a large folder take megabytes
+                yield from self._build(source, found, content, look)
+        except OSError as error:
+            yield unreadable(source.path, error)
+        except Unavailable:
+            raise
+        except SessionError as error:
+            yield ImportFailure(source.path, error)
+        if self._is_full():
+            yield from self.flush()
+
+    def _take_database(self, source: Source) -> Iterator[ImportResult | ImportFailure]:
+        """Takes the sessions in a database, up to the first that tells that none of the others can be read either."""
+        if source.chosen not in (None, FORMATS["opencode"]):
+            raise UnknownTranscript(str(source.path), "is a database, in which only opencode keeps sessions")
+        found = find_sessions(source.path)
+        self.belonging.update(belonging(found))
+        for stored in (one for one in found if not (self._settled and one.is_at_work)):
+            for done in self.take(replace(source, path=stored.path, stored=stored)):
+                yield done
+                error = done.error if isinstance(done, ImportFailure) else None
+                if isinstance(error, UnreadableDatabase) and error.path == str(source.path):
+                    return
+
+    def _take_owner(self, source: Source, head: bytes) -> Iterator[ImportResult | ImportFailure]:
+        """Takes the transcript that a file belongs to which is none by itself."""
+        owners = (one.owner(source.path, listing) for one in FORMATS.values())
+        owner = next((Path(one) for one in owners if one is not None), None)
+        if owner is None or owner == source.path:
+            raise UnknownTranscript(str(source.path), looks_like(head))
+        if owner not in self.belonging:
+            yield from self.take(replace(source, path=owner))
+
+    def finish(self) -> Iterator[ImportResult | ImportFailure]:
+        """Stores the rest, as `flush`; few objects too as a pack where others lie beside it, to leave no loose ones."""
+        if self._packs and len(self._batch):
+            self._batch.into_pack()
+        yield from self.flush()
+
+    def flush(self) -> Iterator[ImportResult | ImportFailure]:
+        """Stores what was built, moves the branches, and yields the results of the files that are complete.
+
+        A file whose branch was moved by another program is begun anew.
+        """
+        pending, moves, batch = self._pending, self._moves, self._batch
+        self._pending, self._moves, self._batch = [], {}, GrowingBatch(self._store.repository.objects)
+        try:
+            failed = self._store.repository.move_all(moves.values(), batch) if moves else []
+        finally:
+            batch.close()
+        self._packs += batch.is_pack
+        self._listed = None
+        errors = {move.branch: error for move, error in failed}
+        done = [one for one in pending if one.branch not in errors]
+        for one in done:
+            if one.look is not None and not errors.keys() & one.refs.keys():
+                self._cache.add(one.look, self._asked(one.source), one.result, one.refs)
+        self._cache.save()
+        yield from (one.result for one in done)
+        for one in pending:
+            if one.branch in errors:
+                yield from self._again(one.source, one.branch, errors[one.branch])
+                yield from self.flush()
+        self._failed = errors
+
+    def _again(
+        self, source: Source, branch: str, error: RefMoved | RefBlocked
+    ) -> Iterator[ImportResult | ImportFailure]:
+        """Begins anew with a file whose branch could not be moved, if that can help."""
+        if isinstance(error, RefBlocked):
+            blocked = SessionExists(session_id_of(branch), error.blocker.removeprefix(HEADS))
+            yield ImportFailure(source.path, blocked)
+        elif source.attempt == _ATTEMPTS:
+            raise Unavailable(f"another program keeps writing to the session of {source.path}; try again")
+        else:
+            yield from self.take(replace(source, attempt=source.attempt + 1))
+
+    def _asked(self, source: Source) -> Asked:
+        return Asked(None if source.chosen is None else source.chosen.name, self._redact)
+
+    def _unchanged(self, source: Source) -> ImportResult | None:
+        """Returns what an import of a file would say that did not change since the last one; None if it may have."""
+        found = FORMATS.get(self._cache.format_of(source.path) or "")
+        if found is None:
+            return None
+        try:
+            bundled = found.bundle(source.path, listing)
+            look = source.look(bundled)
+            known = None if look is None else self._cache.find(source.path, look, self._asked(source))
+            if look is None or known is None:
+                return None
+            refs = self._store.repository.refs
+            if any(refs.find(HEADS + branch) != oid for branch, oid in known.refs.items()):
+                return None
+        except (OSError, SessionError):
+            return None  # reading it will tell
+        if bundled is not None:
+            self.belonging.update(paths_of(source.path, bundled))
+        self._progress(look.size)
+        return known.result
+
+    def _build(
+        self, source: Source, found: Format, stream: BinaryIO, look: Look | None
+    ) -> Iterator[ImportResult | ImportFailure]:
+        copy = Copied(stream, self._store.repository.objects.path / "pack")
+        with io.BufferedReader(copy, _BUFFER_BYTES) as again:
+            yield from self._build_records(source, found, copy, cast("BinaryIO", again), look)
+
+    def _build_records(
+        self, source: Source, found: Format, copy: Copied, stream: BinaryIO, look: Look | None
+    ) -> Iterator[ImportResult | ImportFailure]:
+        records = found.read(stream)
+        first = next(records, None)
+        if first is None or first.unfinished:
+            raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
+        is_log = found.growth(first) == "log"
+        if is_log:
+            copy.let_go()
+        else:
+            copy.fill()
+        path = plain_name(source.path)
+        named = Named.of(found, path, first)
+        if any(self._is_built(str(header["id"])) for header in (named.header, named.clean)):
+            # What was built for the same session is not stored yet, and this file goes on with it.
+            yield from self.flush()
+        if self._listed is None:
+            self._listed = self._store.repository.refs.names(HEADS)
+        with Growth(self._store.reader, found, named, listed=self._listed, redact=self._redact) as growth:
+            if is_log:
+                records = map(growth.clean, chain([first], records))
+            else:
+                records = growth.expect(first, records, partial(from_beginning, stream, found.read))
+            yield from self._grow(source, found, growth, records, stream if is_log else None, look)
+
+    def _grow(
+        self,
+        source: Source,
+        found: Format,
+        growth: Growth,
+        records: Iterable[Record],
+        stream: BinaryIO | None,
+        look: Look | None,
+    ) -> Iterator[ImportResult | ImportFailure]:
+        """Builds the commits of a file's records, and stores many of them meanwhile.
+
+        The stream tells how far a log was read; what is written anew was read to its end before its first record.
+        """
+        told = 0
+        for record in records:
+            if record.unfinished:
+                growth.unfinished = True
+                break
+            self._batch.add(growth.add(record))
+            if self._is_full():
+                self._moves |= growth.moves()
+                yield from self.flush()
+                if growth.branch in self._failed:
+                    yield from self._again(source, growth.branch, self._failed[growth.branch])
+                    return
+            place = told + len(record.raw) + record.newline if stream is None else stream.tell()
+            if place != told:
+                self._progress(place - told)
+                told = place
+        self._moves |= growth.moves()
+        lines = list(growth.abandoned())
+        self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
+        result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
+        # It is remembered only if it looks like what was read.
+        now = source.look(found.bundle(source.path, listing))
+        if look is None or now is None or now.state != look.state:
+            look = None
+        self._pending.append(_Pending(source, result, growth.branch, look, growth.refs() | dict(lines)))
+
+    def _is_built(self, session_id: str) -> bool:
+        """Tells whether a branch of a session is to be moved once what was built is stored."""
+        derived = derived_prefixes(session_id)
+        return branch_of(session_id) in self._moves or any(branch.startswith(derived) for branch in self._moves)
+
+    def _is_full(self) -> bool:
+        return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES
