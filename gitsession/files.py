@@ -117,7 +117,7 @@ def _is_git_directory(directories: Sequence[str], files: Sequence[str]) -> bool:
 
 
 class PathSet:
-    """Paths of files, as many as a directory may hold: some 30 bytes each."""
+    """Paths of files, as many as a directory may hold: some 140 bytes each."""
 
     def __init__(self) -> None:
         self._paths = Numbering()

@@ -154,7 +154,7 @@ class Growth:
             All of them, to be added, without their secrets if these are to be taken out.
         """
         records = map(self.clean, chain([first], records))
-        comparison = Comparison(self._branches, self._format.name)
+        comparison = Comparison(self._branches, self._format.name, self._scratch)
         if not comparison.is_needed:
             return records
         few = Few()

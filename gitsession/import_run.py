@@ -1,14 +1,14 @@
 """One run of an import: each record of a file becomes one commit, in the order of the file, verbatim and once.
 
-Files are read as streams: memory holds the largest record, and 30 MB or less besides, whatever the file: the objects
-that are not stored yet, and what was used last of what is known of the records (their ids as digests, their commits,
-their places among the others), by which ids are made unique and abandoned lines found. All of that, up to some 200
-bytes a record, lies in scratch space in the store while the file is read. What a result tells (faults, secrets,
+Files are read as streams: memory holds the largest record, and some 60 MB or less besides, whatever the file: the
+objects that are not stored yet, and what was used last of what is known of the records (their ids as digests, their
+commits, their places among the others), by which ids are made unique and abandoned lines found. All of that, up to some
+200 bytes a record, lies in scratch space in the store while the file is read. What a result tells (faults, secrets,
 abandoned lines) is held, in some 100 to 1,000 bytes each.
 
 A transcript that is written anew when it grows is read twice, to see what became of it and to take that in; so it is
-copied when it is read first, to a file if it is large, and what its agent does meanwhile changes nothing. The files of
-a folder are read one by one.
+copied when it is read first, to a file if it is large, and what its agent does meanwhile changes nothing. Where each of
+its messages ends is held, in 8 bytes. The files of a folder are read one by one; their names are held.
 """
 
 import io

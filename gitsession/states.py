@@ -6,13 +6,15 @@ new, and a version of what changed. What the file no longer has, somebody took o
 that branch. FORMAT.md, "Transcripts that are written anew".
 
 Of each record of the file, and of each delta of a branch, a few bytes are kept: the number of its id, and its blob.
+They lie in scratch space.
 """
 
-from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from gitsession.branching import Base, Branches
+from gitsession.columns import MANY, Column, Scratch, column
 from gitsession.errors import Corrupt
 from gitsession.layout import decode_commit_id
 from gitsession.numbering import Numbering
@@ -30,17 +32,18 @@ _NONE = -1
 class Blobs:
     """Ids of blobs, 20 bytes each."""
 
-    def __init__(self) -> None:
-        self._bytes = bytearray()
-
-    def __len__(self) -> int:
-        return len(self._bytes) // 20
+    def __init__(self, scratch: Scratch) -> None:
+        self._columns = [column(scratch, code, most=MANY) for code in "QQI"]
 
     def __getitem__(self, place: int) -> str:
-        return self._bytes[place * 20 : place * 20 + 20].hex()
+        first, middle, last = (one[place] for one in self._columns)
+        return f"{first:016x}{middle:016x}{last:08x}"
 
     def append(self, blob: str) -> None:
-        self._bytes += bytes.fromhex(blob)
+        first, middle, last = self._columns
+        first.append(int(blob[:16], 16))
+        middle.append(int(blob[16:32], 16))
+        last.append(int(blob[32:], 16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,9 @@ class Plan:
     """
 
     base: Base
-    versions: "array[int]"
+    versions: Column
     is_older: bool
-    _deltas: "array[int]"
+    _deltas: Column
     _blobs: Blobs
 
     @property
@@ -80,28 +83,33 @@ class _Branch:
     """A branch of the session: the numbers of its deltas' ids, and their blobs."""
 
     state: State
-    keys: "array[int]"
+    keys: Column
     blobs: Blobs
 
 
 class Comparison:
     """The comparison of a file with all branches of its session, in one pass over its records."""
 
-    def __init__(self, branches: Branches, name: str) -> None:
+    def __init__(self, branches: Branches, name: str, scratch: Scratch) -> None:
         """Reads what the branches hold.
 
         Args:
             branches: The branches of the session.
             name: The name of the format.
+            scratch: Where what is kept of each record lies.
+
+        Raises:
+            Unavailable: The scratch space is full, or cannot be read; so do the other methods, and the plan's.
         """
         self._name = name
-        self._keys = Numbering()  # of the ids of records, without their versions
-        self._most = array("I")  # how many versions of each a branch has, at most
+        self._scratch = scratch
+        self._keys = Numbering(scratch)  # of the ids of records, without their versions
+        self._most = self._column("I")  # how many versions of each a branch has, at most
         found = (self._branch(state, deltas) for state, deltas in branches.held())
         self._branches = [branch for branch in found if branch is not None]
-        self._ids = RecordIds()
-        self._records = array("i")  # by their places: the numbers of their keys
-        self._blobs = Blobs()  # of each record one for each version that a branch may have of it
+        self._ids = RecordIds(scratch)
+        self._records = self._column("i")  # by their places: the numbers of their keys
+        self._blobs = Blobs(scratch)  # of each record one for each version that a branch may have of it
 
     @property
     def is_needed(self) -> bool:
@@ -132,8 +140,8 @@ class Comparison:
 
     def _branch(self, state: State, deltas: Iterable[Delta]) -> _Branch | None:
         """Returns what a branch holds; None for one that is nothing like a transcript that was imported."""
-        branch = _Branch(state, array("I"), Blobs())
-        counts = _Counts(self._keys)
+        branch = _Branch(state, self._column("I"), Blobs(self._scratch))
+        counts = _Counts(self._keys, self._column("I"))
         for delta in deltas:
             try:
                 commit_id = decode_commit_id(delta.encoded_id)
@@ -145,15 +153,19 @@ class Comparison:
                 return None
             branch.keys.append(number)
             branch.blobs.append(delta.blob)
-        self._most.extend([0] * (len(self._keys) - len(self._most)))
         for number, count in enumerate(counts.of):
+            if number == len(self._most):
+                self._most.append(0)
             self._most[number] = max(self._most[number], count)
         return branch
 
+    def _column(self, code: str) -> Column:
+        return column(self._scratch, code, most=MANY)
+
     def _plan(self, branch: _Branch, growth: Growth) -> Plan | None:
-        counts = array("I", [0]) * len(self._keys)
-        last = array("i", [_NONE]) * len(self._keys)  # the delta with the last version of each
-        before = array("i")  # by deltas: the one with the version before
+        counts = column(self._scratch, "I", len(self._keys))
+        last = column(self._scratch, "i", len(self._keys), _NONE)  # the delta with the last version of each
+        before = self._column("i")  # by deltas: the one with the version before
         held = 0
         in_order = True
         for delta, key in enumerate(branch.keys):
@@ -163,7 +175,7 @@ class Comparison:
             before.append(last[key])
             counts[key] += 1
             last[key] = delta
-        versions, deltas = array("I"), array("i")
+        versions, deltas = self._column("I"), self._column("i")
         older = True
         there = place = 0
         for key in self._records:
@@ -183,15 +195,15 @@ class Comparison:
             return plan
         goes_on = there == held if growth == "directory" else in_order
         # The first record names the transcript; a file that has nothing else in common is another one of the same name.
-        akin = held < 2 or any(delta != _NONE for delta in deltas[1:])
+        akin = held < 2 or any(delta != _NONE for delta in islice(deltas, 1, None))
         return plan if goes_on and akin else None
 
 
 class _Counts:
     """How many versions of each record a branch has, as far as it was read; by the numbers of the keys."""
 
-    def __init__(self, keys: Numbering) -> None:
-        self.of = array("I")
+    def __init__(self, keys: Numbering, of: Column) -> None:
+        self.of = of
         self._keys = keys
 
     def __contains__(self, key: str) -> bool:
@@ -200,12 +212,13 @@ class _Counts:
 
     def add(self, number: int) -> int:
         """Counts one more version, and returns how many there are."""
-        self.of.extend([0] * (number + 1 - len(self.of)))
+        while number >= len(self.of):
+            self.of.append(0)
         self.of[number] += 1
         return self.of[number]
 
 
-def _chain(delta: int, before: "array[int]") -> Iterator[int]:
+def _chain(delta: int, before: Column) -> Iterator[int]:
     """Yields a delta, and those with the versions before it."""
     while delta != _NONE:
         yield delta
