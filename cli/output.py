@@ -249,14 +249,15 @@ def log_json(entry: "LogEntry") -> dict[str, Any]:
     }
 
 
-def log_line(entry: "LogEntry", room: int | None) -> str:
-    """Returns a commit as one line, cut to so many columns."""
+def log_line(entry: "LogEntry", room: int | None, left: Sequence[str] = ()) -> str:
+    """Returns a commit as one line, cut to so many columns, with the names of the lines that ended there."""
     number = pad("" if entry.delta is None else f"#{entry.delta}", 5)
     time = pad(local_time(entry.time), 16)
-    start = f"{number} {entry.oid[:10]}  {time}  "
+    ended = f"({one_line(', '.join(left))}) " if left else ""
+    start = f"{number} {entry.oid[:10]}  {time}  {ended}"
     subject = one_line(entry.subject)
     if room is not None:
         subject = clip(subject, max(20, room - len(start)))
     who, colon, said = subject.partition(": ")
     spoken = style(who, fg=COLOURS.get(entry.who), bold=True) + colon + said
-    return f"{number} {style(entry.oid[:10], fg='yellow')}  {time}  {spoken}"
+    return f"{number} {style(entry.oid[:10], fg='yellow')}  {time}  {style(ended, fg='green')}{spoken}"

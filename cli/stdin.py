@@ -38,7 +38,8 @@ def from_stdin(paths: Sequence[Path], name: str | None) -> Iterator[tuple[Sequen
     with TemporaryDirectory() as directory:
         file = Path(directory, name)
         with file.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
+            if sys.stdin is not None:  # a closed one is an empty one
+                shutil.copyfileobj(sys.stdin.buffer, copy)
 
         def named(done: Done) -> Done:
             if not done.path.is_relative_to(file):

@@ -214,6 +214,10 @@ class AsyncStore:
         """Yields the git commits of a session, newest first; see `Store.log`."""
         return self._threads.each(partial(self._store.log, session_id, at=at))
 
+    async def lines(self, session_id: str) -> builtins.list[SessionInfo]:
+        """Returns the lines of a session that are sessions of their own; see `Store.lines`."""
+        return await self._threads.run(partial(self._store.lines, session_id))
+
     async def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ; see `Store.diff`."""
         return await self._threads.run(partial(self._store.diff, a, b, at_a=at_a, at_b=at_b))

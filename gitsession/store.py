@@ -11,7 +11,7 @@ from pathlib import Path
 from gitsession import revisions
 from gitsession.building import NewDelta
 from gitsession.conversation import entries, entry_view, message_lines, split_lines
-from gitsession.errors import AmbiguousName, SessionNotFound
+from gitsession.errors import AmbiguousName, SessionError, SessionNotFound
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, branch_of, derived_prefixes, other_side, session_id_of
 from gitsession.listing import BrokenSession, Listing, SessionInfo, info_of
@@ -226,6 +226,17 @@ class Store:
             Corrupt: Stored data is corrupt.
         """
         return revisions.log(self.reader, self._state(session_id, at))
+
+    def lines(self, session_id: str) -> builtins.list[SessionInfo]:
+        """Returns the lines of a session that are sessions of their own: those that the user left, or a rewritten file.
+
+        Those that cannot be read are left out.
+        """
+        found = []
+        for derived, _ in self.reader.derived(session_id, self.repository.refs.names(HEADS)):
+            with suppress(SessionError):
+                found.append(self.info(derived))
+        return [info for info in found if info.parent_session == session_id]
 
     def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ: how many deltas they share, and what each has of its own."""

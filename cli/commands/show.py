@@ -8,7 +8,8 @@ from gitsession import SessionEntry, SessionInfo
 
 from .. import options
 from ..conversation import entry_json, entry_lines, title_lines
-from ..output import write, write_json
+from ..output import style, write, write_json
+from ..text import one_line
 
 
 @options.command(
@@ -29,7 +30,7 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
 
     A `>` stands before a tool call, `|` before its result, `!` before one that failed. With --json each message is an
     object: id, timestamp, who, model, parts (each with kind, text, name, id, error). `export` writes the messages as
-    they are stored.
+    they are stored. Lines that were left are sessions of their own, named above the conversation.
     """
     store = settings.open()
     session_id = store.find(session)
@@ -37,10 +38,13 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
     if settings.json:
         write_json(map(entry_json, entries))
     else:
-        write(_lines(store.info(session_id, at=at), entries, full=full), paged=True)
+        left = [one.id for one in store.lines(session_id)] if at is None else []
+        write(_lines(store.info(session_id, at=at), left, entries, full=full), paged=True)
 
 
-def _lines(info: SessionInfo, entries: Sequence[SessionEntry], *, full: bool) -> Iterator[str]:
+def _lines(info: SessionInfo, left: Sequence[str], entries: Sequence[SessionEntry], *, full: bool) -> Iterator[str]:
     yield from title_lines(info)
+    if left:
+        yield style(one_line(f"lines that were left: {', '.join(left)}"), dim=True)
     for entry in entries:
         yield from entry_lines(entry, full=full)

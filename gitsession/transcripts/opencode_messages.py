@@ -48,7 +48,7 @@ def messages_now(log: Sequence[Record]) -> list[Record]:
     session = session_of(found[0].value) if found and isinstance(found[0].value, dict) else {}
     reverted = text(mapping(session, "revert"), "messageID")
     names = [text(mapping(record.value, "info"), "id") for record in messages]
-    return messages[: names.index(reverted)] if reverted in names else messages
+    return messages[: names.index(reverted)] if reverted and reverted in names else messages
 
 
 def _put_together(files: Sequence[Record]) -> list[Record]:

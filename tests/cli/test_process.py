@@ -127,6 +127,7 @@ def test_closed_streams_are_no_traceback(gitsession: Run, fix_login: str) -> Non
             10,
             b"gitsession: stdin, line 1, column 1: it is closed; nothing was written\n",
         ),
+        (f"{command} import - --name s.jsonl <&-", 15, b"stdin: is empty\n"),
         (f"{command} list >&-", 0, b""),
         (f"{command} show nobody 2>&-", 5, b""),
     ):

@@ -2,11 +2,14 @@
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 from gitsession_cli.commands.list import abbreviations
 
 from .conftest import CONVERSATION, Result, Run
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 SESSION_KEYS = [
     "id",
@@ -159,9 +162,24 @@ def test_what_log_prints_can_be_given_as_a_revision(gitsession: Run, fix_login: 
     expected = gitsession("log", "fix-login", "--at", "#1").out
     number, oid, *_ = expected.split()
     entry = gitsession("log", "fix-login", "--at", "#1", "--json").values[0]
-    assert list(entry) == LOG_KEYS
+    assert list(entry) == [*LOG_KEYS, "lines"]
     for revision in (number, oid, entry["oid"], entry["commit_id"], "~2"):
         assert gitsession("log", "fix-login", "--at", revision).out == expected
+
+
+def test_lines_that_were_left_are_named_where_they_ended(gitsession: Run) -> None:
+    gitsession("import", FIXTURES / "claude-code" / "rewind.jsonl")
+    names = [
+        f"rewind.{own}" for own in ("452833a2-d38d-55e4-a1fe-b32880086140", "921d5ebe-5cfb-5e1b-850c-6e4b1c4c8d65")
+    ]
+    assert f"\nlines that were left: {', '.join(names)}\n" in gitsession("show", "rewind").out
+    found = {name: entry["delta"] for entry in gitsession("log", "rewind", "--json").values for name in entry["lines"]}
+    assert found == {names[0]: 9, names[1]: 5}
+    assert f"  ({names[1]}) assistant: Sorry.\n" in gitsession("log", "rewind").out
+    # A line has none of its own, and a session that was forked by hand is none.
+    gitsession("fork", "rewind", "by-hand", "--at", "#3")
+    assert "were left" not in gitsession("show", names[0]).out + gitsession("show", "by-hand").out
+    assert "by-hand" not in gitsession("log", "rewind").out
 
 
 def test_diff_counts_what_is_common_and_lists_what_each_has_of_its_own(gitsession: Run, fix_login: str) -> None:

@@ -14,11 +14,11 @@ from gitsession import (
     ImportResult,
     Store,
     UnknownTranscript,
-    copied,
     few,
     import_transcripts,
     verify,
 )
+from gitsession.repo import scratch
 from tests.importing import assert_flawless, new_store, original, take
 
 pytestmark = pytest.mark.slow
@@ -73,7 +73,7 @@ for round in count():
 def _large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes each transcript for a large one, which is read twice and never held."""
     monkeypatch.setattr(few, "_MOST_BYTES", 0)
-    monkeypatch.setattr(copied, "_IN_MEMORY", 1000)
+    monkeypatch.setattr(scratch, "_IN_MEMORY", 1000)
 
 
 @contextmanager

@@ -68,6 +68,12 @@ def test_a_revert_hides_the_messages_that_it_took_back() -> None:
     assert [entry.id for entry in found] == ["msg_01", "msg_01/1"]
 
 
+def test_the_messages_of_an_export_that_is_cut_are_shown() -> None:
+    whole = EXPORT.read_bytes()
+    found = OPENCODE.fold(read(OPENCODE, whole.rstrip()[:-1]))
+    assert [entry.id for entry in found] == [entry.id for entry in OPENCODE.fold(read(OPENCODE, whole))] != []
+
+
 def test_a_call_without_a_result_has_none() -> None:
     document = json.loads(EXPORT.read_bytes())
     document["messages"][1]["parts"][2]["state"] = {"status": "running", "input": {"command": "ls"}}
