@@ -14,8 +14,8 @@ from gitsession.repo.scratch import ScratchFile
 
 T = TypeVar("T")
 
-# Whoever has read so much and may go back in it will read it all; until then, it may be a log, which is read once.
-_AT_LEAST = 1024 * 1024
+# Whoever has read so much and may go back in it will read it all: it is no log, which is let go after its first record.
+_AT_LEAST = 4 * 1024 * 1024
 _CHUNK = 1 << 20
 
 

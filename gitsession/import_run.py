@@ -34,7 +34,7 @@ from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
 from gitsession.transcripts import FORMATS, find_format
-from gitsession.transcripts.base import Bundled, Format, Record
+from gitsession.transcripts.base import Bundled, Format, Record, is_log
 
 # A batch is stored when it has grown to this: memory holds its index, and a crash loses no more than it.
 _BATCH_OBJECTS = 50_000
@@ -246,6 +246,8 @@ class ImportRun:
         self, source: Source, found: Format, stream: BinaryIO, look: Look | None
     ) -> Iterator[ImportResult | ImportFailure]:
         copy = Copied(stream, self._store.repository.objects.path / "pack")
+        if found.growth is is_log:
+            copy.let_go()
         with io.BufferedReader(copy, _BUFFER_BYTES) as again:
             yield from self._build_records(source, found, copy, cast("BinaryIO", again), look)
 
@@ -256,8 +258,8 @@ class ImportRun:
         first = next(records, None)
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
-        is_log = found.growth(first) == "log"
-        if is_log:
+        read_once = found.growth(first) == "log"
+        if read_once:
             copy.let_go()
         else:
             copy.fill()
@@ -269,11 +271,11 @@ class ImportRun:
         if self._listed is None:
             self._listed = self._store.repository.refs.names(HEADS)
         with Growth(self._store.reader, found, named, listed=self._listed, redact=self._redact) as growth:
-            if is_log:
+            if read_once:
                 records = map(growth.clean, chain([first], records))
             else:
                 records = growth.expect(first, records, partial(from_beginning, stream, found.read))
-            yield from self._grow(source, found, growth, records, stream if is_log else None, look)
+            yield from self._grow(source, found, growth, records, stream if read_once else None, look)
 
     def _grow(
         self,

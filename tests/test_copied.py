@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsession import Unavailable, copied
+from gitsession import Store, Unavailable, copied
 from gitsession.copied import Copied
 from gitsession.repo import scratch
+from tests.importing import take, talk
 
 
 def reader(copy: Copied) -> io.BufferedReader:
@@ -94,3 +95,11 @@ def test_a_copy_for_which_there_is_no_room_is_told(tmp_path: Path, monkeypatch: 
         pytest.raises(Unavailable, match="cannot set aside in the store what does not fit into memory"),
     ):
         stream.read()
+
+
+def test_what_is_always_a_log_is_not_copied(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Copied, "_keep", lambda *_: pytest.fail("it is copied"))
+    path = tmp_path / "abc.jsonl"
+    path.write_bytes(b"".join(talk(50)))
+    (done,) = take(store, path)
+    assert done.new_commits == 50

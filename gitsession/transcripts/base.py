@@ -139,7 +139,8 @@ def _bare(record: Record) -> Record:
     return record._replace(raw=b"", value=None)
 
 
-def _is_log(_first: Record) -> Growth:
+def is_log(_first: Record) -> Growth:
+    """Tells of a format that each transcript in it is a log."""
     return "log"
 
 
@@ -159,7 +160,8 @@ class Format:
         name: As `--format` takes it, such as `claude-code`.
         title: As a person calls the agent.
         recognise: Tells from the beginning of a file, and its name, whether it is in this format.
-        read: Splits a file, open for reading bytes, into its records; yields them as it reads.
+        read: Splits a file, open for reading bytes at its beginning, into its records; yields them as it reads. It may
+            go back in the file where the transcript is a document.
         header: The header fields (`id` at least) that the file's path and its first record tell. It must not depend
             on the records that follow, so that a file gives the same session however much of it there was.
         learn: The header after one more record: the same mapping if the record tells nothing new (a title, a working
@@ -198,7 +200,7 @@ class Format:
     abandoned: Abandoned
     write: Callable[[Log], Iterator[bytes]]
     outline: Callable[[Record], Record] = _bare
-    growth: Callable[[Record], Growth] = _is_log
+    growth: Callable[[Record], Growth] = is_log
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
     places: tuple[str, ...] = ()
