@@ -7,9 +7,10 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Self
 
+from gitsession import writing
 from gitsession.branching import REDACTED, Base, Branches
 from gitsession.building import Built, NewDelta, build
-from gitsession.errors import RevisionNotFound
+from gitsession.errors import InvalidCommit, RevisionNotFound
 from gitsession.few import Few
 from gitsession.jsonl import meta_of
 from gitsession.layout import branch_of, encode_commit_id, imported_id
@@ -169,7 +170,11 @@ class Growth:
         return map(self.clean, again())
 
     def add(self, record: Record) -> Objects:
-        """Takes the next record, and returns the objects of its commit if it is new."""
+        """Takes the next record, and returns the objects of its commit if it is new.
+
+        Raises:
+            InvalidCommit: It is larger than a delta may be.
+        """
         number = len(self._records)
         taken_out = self._taken_out.popleft() if self._redacts else None
         commit_id = self._ids.take(number, record)
@@ -178,6 +183,10 @@ class Growth:
             commit_id = version_id(commit_id, plan.versions[number])
         blob = None if plan is None else plan.blob(number)
         content = b"" if blob else encode_record(self._format.name, commit_id, record) + b"\n"
+        if len(content) > writing.MAX_DELTA_BYTES:
+            # What is larger could be stored, and never be read again.
+            size = f"the record in line {record.line} takes {len(content):,} bytes"
+            raise InvalidCommit(f"{size}; the limit is {writing.MAX_DELTA_BYTES:,}")
         blob = blob or object_id("blob", content)
         learned = self._format.learn(self._header, record)
         if learned is not self._header:

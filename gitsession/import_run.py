@@ -22,7 +22,14 @@ from typing import BinaryIO, Self, cast
 from gitsession.compressed import open_transcript, plain_name
 from gitsession.copied import Copied, from_beginning
 from gitsession.databases import HEAD_BYTES, is_database
-from gitsession.errors import SessionError, SessionExists, Unavailable, UnknownTranscript, UnreadableDatabase
+from gitsession.errors import (
+    InvalidCommit,
+    SessionError,
+    SessionExists,
+    Unavailable,
+    UnknownTranscript,
+    UnreadableDatabase,
+)
 from gitsession.files import PathSet, listing, looks_like, paths_of, whole
 from gitsession.growth import Growth, Named
 from gitsession.import_cache import Asked, ImportCache, Look
@@ -147,6 +154,8 @@ class ImportRun:
             yield unreadable(source.path, error)
         except Unavailable:
             raise
+        except InvalidCommit as error:
+            yield ImportFailure(source.path, InvalidCommit(f"{source.path}: {error}"))
         except SessionError as error:
             yield ImportFailure(source.path, error)
         if self._is_full():

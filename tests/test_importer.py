@@ -1,4 +1,5 @@
 import io
+import json
 import os
 import shutil
 from pathlib import Path
@@ -7,9 +8,13 @@ import pytest
 
 from gitsession import (
     FORMATS,
+    ImportFailure,
     ImportResult,
+    InvalidCommit,
     Store,
     import_transcripts,
+    verify,
+    writing,
 )
 from gitsession.layout import imported_id
 from gitsession.transcripts.stored import decode_record
@@ -238,3 +243,20 @@ def test_a_file_whose_name_can_be_no_id_is_imported_with_its_subagents(
     (rewritten,) = take(store, file)
     assert rewritten.session.startswith(f"{ids[file]}.")
     assert_flawless(store)
+
+
+def test_a_record_that_could_never_be_read_again_is_refused(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = FIXTURES / "claude-code" / "simple.jsonl"
+    record = {"type": "user", "uuid": "u", "parentUuid": None, "sessionId": "s", "message": {"content": "x" * 70_000}}
+    large = tmp_path / "large.jsonl"
+    large.write_text(json.dumps(record) + "\n")
+    monkeypatch.setattr(writing, "MAX_DELTA_BYTES", 60_000)
+    failed, taken = import_transcripts(store, [large, good])
+    assert isinstance(failed, ImportFailure)
+    assert isinstance(failed.error, InvalidCommit)
+    assert str(failed.error).startswith(f"{large}: the record in line 1 takes 70,")
+    assert isinstance(taken, ImportResult)
+    assert [*verify(store)] == []
+    assert [one.id for one in store.sessions()] == ["simple"]
