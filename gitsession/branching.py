@@ -41,6 +41,7 @@ class _Leader:
     """
 
     tree: SessionTree
+    text: int  # the number of the rules by which its commits' texts are made
     deltas: Iterator[Delta]  # those that were not compared yet
     matched: int = 0
 
@@ -127,7 +128,7 @@ class Branches:
             return -1  # told when its deltas are compared
 
     def _lead(self, state: State) -> None:
-        leader = _Leader(state.tree, deltas_of(self.reader.objects, state.tree))
+        leader = _Leader(state.tree, state.text, deltas_of(self.reader.objects, state.tree))
         self._leaders.append(leader)
         self._branches[state.session_id].leader = leader
 
@@ -142,6 +143,11 @@ class Branches:
                 taken = True
         # Without a branch of its own the session is made anew, whatever lines of it are still there.
         return taken and self.session_id in self._taken
+
+    @property
+    def text(self) -> int | None:
+        """The number of the rules by which what the file repeated so far was written; None where it did nothing."""
+        return next((leader.text for leader in self._leaders if leader.matched), None)
 
     def held(self) -> Iterator[tuple[State, Iterator[Delta]]]:
         """Yields the branches, the session's own first, and what each holds."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gitsession.errors import InvalidSessionId
-from gitsession.jsonl import encode_header
+from gitsession.jsonl import Header, encode_header
 from gitsession.layout import branch_of, encode_commit_id, tag_of
 from gitsession.model import SessionMeta
 from gitsession.reading import State
@@ -46,7 +46,9 @@ class Built(NamedTuple):
     objects: tuple[GitObject, ...]
 
 
-def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subject: str = "", now: int | None) -> Built:
+def build(
+    old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subject: str = "", now: int | None, text: int = 1
+) -> Built:
     """Returns the commit that follows a state of a session.
 
     Args:
@@ -56,11 +58,13 @@ def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subje
         subject: What a commit without a delta does.
         now: The committer's time, and the author's where the delta has none. None for an import, which depends on no
             clock: a delta without a time takes that of the commit before, the first 0.
+        text: The number of the rules by which the texts of a new session are made; an old one keeps its own.
     """
     objects: list[GitObject] = []
     tree = SessionTree("", tag_of(meta.id), "") if old is None else old.tree
+    text = text if old is None else old.text
     if old is None or (meta is not old.meta and meta != old.meta):
-        header = git_object("blob", encode_header(meta, tree.tag))
+        header = git_object("blob", encode_header(Header(meta, tree.tag, text)))
         objects.append(header)
         tree = tree._replace(header=header.oid)
     before = now if now is not None else old.commit.committer.time if old is not None else 0
@@ -85,7 +89,7 @@ def build(old: State | None, delta: NewDelta | None, meta: SessionMeta, *, subje
     )
     made = git_object("commit", encode_commit(commit))
     session_id = meta.id if old is None else old.session_id
-    state = State(session_id, made.oid, commit, meta, tree)
+    state = State(session_id, made.oid, commit, meta, tree, text)
     return Built(state, (*objects, *trees, made))
 
 

@@ -41,11 +41,15 @@ class Named(NamedTuple):
         header: The header, with ids that sessions can have.
         clean: The same without the secrets of the name and the record.
         secrets: What is in the name, where that shows in the header.
+        path: The path.
+        first: The record.
     """
 
     header: dict[str, Any]
     clean: dict[str, Any]
     secrets: list[Secret]
+    path: PurePath
+    first: Record
 
     @property
     def renamed(self) -> bool:
@@ -63,7 +67,7 @@ class Named(NamedTuple):
         if secrets:
             told, clean = clean, _with_ids(found.header(PurePath(*(part for part, _ in parts)), record))
             secrets = secrets if told != clean else []
-        return cls(header, clean, secrets)
+        return cls(header, clean, secrets, path, first)
 
 
 def _with_ids(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,17 +102,16 @@ class Growth:
         """
         self.unfinished = False
         self._reader = reader
-        self._format = found
         self._branches = Branches(reader, meta_of(named.header).id, listed)
         clean = Branches(reader, meta_of(named.clean).id, listed) if named.renamed else self._branches
         self._redacts = redact or self._branches.redacted or clean.redacted
         if self._redacts:
             self._branches = clean
-        meta = {**named.clean, REDACTED: VERSION} if self._redacts else named.header
+        self._format = found
+        self._header = self._first_header(named)
         self._session_id = self._branches.session_id
         self._named = named
-        self._header: Mapping[str, Any] = meta
-        self._meta = meta_of(meta)
+        self._meta = meta_of(self._header)
         self._scratch = ScratchFile(reader.objects.path / "pack")
         self._ids = RecordIds(self._scratch)
         self._records = Outlines(self._scratch)  # each new one with its commit
@@ -188,6 +191,11 @@ class Growth:
             size = f"the record in line {record.line} takes {len(content):,} bytes"
             raise InvalidCommit(f"{size}; the limit is {writing.MAX_DELTA_BYTES:,}")
         blob = blob or object_id("blob", content)
+        stored = self._branches.take(number, encode_commit_id(commit_id), blob)
+        if number == 0 and plan is not None and plan.base.state is not None:
+            self._keep_rules(plan.base.state.text)
+        elif number == 0 and stored:
+            self._keep_rules(self._branches.text)
         learned = self._format.learn(self._header, record)
         if learned is not self._header:
             self._header = _with_ids(learned)
@@ -195,7 +203,6 @@ class Growth:
         outline = self._format.outline(record)._replace(id=commit_id)
         if record.problem is not None:
             self._problems.append(Problem(record.line, _shared(record.problem)))
-        stored = self._branches.take(number, encode_commit_id(commit_id), blob)
         if plan is not None and plan.delta(number) is not None:
             self._records.append(outline, size=len(record.raw))
             return []
@@ -214,11 +221,22 @@ class Growth:
         self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp, blob)
-        built = build(old, delta, self._meta, now=None)
+        built = build(old, delta, self._meta, now=None, text=self._format.text)
         self._state = built.state
         self._records.append(outline, bytes.fromhex(built.state.oid), size=len(record.raw))
         self._new += 1
         return with_bases(built, old)
+
+    def _first_header(self, named: Named) -> Mapping[str, Any]:
+        return {**named.clean, REDACTED: VERSION} if self._redacts else named.header
+
+    def _keep_rules(self, text: int | None) -> None:
+        """Goes on by the rules by which the session was begun: those for the text of a commit, and for a title."""
+        former = self._format if text is None else self._format.at(text)
+        if former is not self._format:
+            self._format = former
+            self._header = self._first_header(Named.of(former, self._named.path, self._named.first))
+            self._meta = meta_of(self._header)
 
     def moves(self) -> dict[str, Move]:
         """Returns the move of the branch to the last commit; after it, the growth goes on from there."""

@@ -161,7 +161,7 @@ class Histories:
         header = read_header_blob(self._objects, commit.tree, root)
         if self._headers[0] != header:
             content = self._objects.read(header, "blob", limit=MAX_HEADER_BYTES)
-            self._headers = (header, decode_header(content, where=f"the session {session_id!a:.80}")[1])
+            self._headers = (header, decode_header(content, where=f"the session {session_id!a:.80}").tag)
         tag = self._headers[1]
         if child is not None and child.tree is not None and child.tree.tag == tag:
             tree = read_parent_tree(self._objects, commit.tree, child.tree, root)

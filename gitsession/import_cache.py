@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gitsession.jsonl import FORMAT, TEXT
+from gitsession.jsonl import FORMAT, TEXTS
 from gitsession.repo.files import MOST_GROWN_BYTES, append_file, private, read_file
 from gitsession.results import ImportResult, Problem
 
@@ -200,7 +200,7 @@ def _code() -> str | None:
 
     It is made from the modules themselves, so that no change of a format can be forgotten here.
     """
-    digest = sha256(f"{FORMAT} {TEXT}".encode())
+    digest = sha256(f"{FORMAT} {TEXTS}".encode())
     package = Path(__file__).parent
     try:
         for directory in (package, package / "transcripts"):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsession import json_text
 from gitsession.errors import Corrupt, InvalidCommit, UnsupportedFormat
@@ -16,7 +16,7 @@ from gitsession.model import (
 )
 
 FORMAT = 1  # the version of the layout: paths, blobs, what a commit may change
-TEXT = 1  # the version of the commit's text, which is a part of the object ids
+TEXTS = (1, 2)  # the versions of the commits' text, which is a part of the object ids; a session keeps its own
 RECORD_TYPE = "gitsession/record"
 
 # The largest header. It is read for every list, so it must stay cheap whoever wrote it.
@@ -169,19 +169,28 @@ def meta_value(meta: SessionMeta) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value is not None} | dict(meta.extra)
 
 
-def encode_header(meta: SessionMeta, tag: str) -> bytes:
+class Header(NamedTuple):
+    """What `session.json` holds: the header, and what a session keeps for ever, its tag and its `text` number."""
+
+    meta: SessionMeta
+    tag: str
+    text: int
+
+
+def encode_header(header: Header) -> bytes:
     """Returns the bytes of `session.json`.
 
     Raises:
         InvalidCommit: A field of the header is no JSON, has the wrong type, or stands in `extra` again; or the header
             is too large.
     """
-    known = meta_value(meta)
-    text = json_text.encode({"format": FORMAT, "text": TEXT, "tag": tag, "meta": known}, "the header") + b"\n"
+    known = meta_value(header.meta)
+    value = {"format": FORMAT, "text": header.text, "tag": header.tag, "meta": known}
+    text = json_text.encode(value, "the header") + b"\n"
     if len(text) > MAX_HEADER_BYTES:
         raise InvalidCommit(f"the header has {len(text):,} bytes; the limit is {MAX_HEADER_BYTES:,}")
     try:
-        same = meta_of(known) == meta
+        same = meta_of(known) == header.meta
     except Corrupt as error:
         raise InvalidCommit(str(error)) from error
     if not same:
@@ -189,8 +198,8 @@ def encode_header(meta: SessionMeta, tag: str) -> bytes:
     return text
 
 
-def decode_header(data: bytes, *, where: str) -> tuple[SessionMeta, str]:
-    """Returns the header and the tag that `session.json` holds.
+def decode_header(data: bytes, *, where: str) -> Header:
+    """Returns what `session.json` holds.
 
     Args:
         data: Its bytes.
@@ -206,10 +215,10 @@ def decode_header(data: bytes, *, where: str) -> tuple[SessionMeta, str]:
         raise Corrupt(f"the header of {where} cannot be read: {error}") from error
     if not isinstance(value, dict) or not isinstance(value.get("meta"), dict):
         raise Corrupt(f"the header of {where} is no session header")
-    for key, known in (("format", FORMAT), ("text", TEXT)):
-        if value.get(key) != known:
-            raise UnsupportedFormat(where, value.get(key), [known])
+    for key, known in (("format", (FORMAT,)), ("text", TEXTS)):
+        if type(value.get(key)) is not int or value[key] not in known:
+            raise UnsupportedFormat(where, value.get(key), known)
     tag = value.get("tag")
     if not isinstance(tag, str) or len(tag) != 6 or not all(digit in "0123456789abcdef" for digit in tag):
         raise Corrupt(f"the header of {where} has no proper tag")
-    return meta_of(value["meta"]), tag
+    return Header(meta_of(value["meta"]), tag, value["text"])

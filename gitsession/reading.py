@@ -77,6 +77,7 @@ class State(NamedTuple):
         commit: What it says.
         meta: The header, as the commit's tree has it: on a branch that plain git made, that of another session.
         tree: The tree.
+        text: The number of the rules by which the texts of its commits are made.
     """
 
     session_id: str
@@ -84,6 +85,7 @@ class State(NamedTuple):
     commit: Commit
     meta: SessionMeta
     tree: SessionTree
+    text: int
 
     @property
     def head(self) -> str | None:
@@ -180,11 +182,11 @@ class Reader:
             root = self.objects.read(commit.tree, "tree")
             header = read_header_blob(self.objects, commit.tree, root)
             content = self.objects.read(header, "blob", limit=MAX_HEADER_BYTES)
-            meta, tag = decode_header(content, where=f"the session {session_id!a:.80}")
-            tree = read_tree(self.objects, commit.tree, tag, header, root)
+            found = decode_header(content, where=f"the session {session_id!a:.80}")
+            tree = read_tree(self.objects, commit.tree, found.tag, header, root)
         except Corrupt as error:
             raise Corrupt(f"the session {session_id!r} cannot be read: {error}", oid=error.oid) from error
-        return State(session_id, oid, commit, meta, tree)
+        return State(session_id, oid, commit, found.meta, tree, found.text)
 
     def present(self, session_id: str, tip: str) -> State:
         """Returns a session at the commit that its branch is at; remembered while the branch does not move.
@@ -222,7 +224,7 @@ class Reader:
             header = header_after(root, added[0] + 1) if added else None
             if added and header:
                 content = self.objects.read(header, "blob", limit=MAX_HEADER_BYTES)
-                meta, _ = decode_header(content, where=f"the session {session_id!a:.80}")
+                meta = decode_header(content, where=f"the session {session_id!a:.80}").meta
                 return Glance(session_id, oid, commit, meta, added[0] + 1, decode_commit_id(added[1]))
         except Corrupt:
             pass  # told by what reads all

@@ -13,14 +13,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from gitsession import MessageEntry, SessionMeta, Store
+from gitsession import ImportResult, MessageEntry, SessionMeta, Store
 from gitsession.building import NewDelta, build
 from gitsession.conversation import entry_view
+from gitsession.import_run import ImportRun, Source
 from gitsession.jsonl import encode_entry
+from gitsession.transcripts import FORMATS
 
 from .importing import FIXTURES, TRANSCRIPTS, new_store, take, take_bytes, talk
 
 IMPORTS = FIXTURES / "golden" / "imports.json"
+IMPORTS_BY_TEXT_1 = FIXTURES / "golden" / "imports-text-1.json"  # of formats that have newer rules since
 LIVE = FIXTURES / "golden" / "live.json"
 STORE = FIXTURES / "stores" / "format-1.tar.gz"
 STORE_CONTENT = FIXTURES / "stores" / "format-1.json"
@@ -41,10 +44,32 @@ def imported(path: Path) -> dict[str, dict[str, str]]:
     with tempfile.TemporaryDirectory() as directory:
         store = new_store(Path(directory, "store.git"))
         take(store, path)
-        return {
-            session_id: {"commit": str(oid), "tree": store.reader.state(session_id, str(oid)).tree.oid}
-            for session_id, oid in store.reader.branches()
-        }
+        return branches(store)
+
+
+def imported_by_text_1(path: Path, begun: Path) -> dict[str, dict[str, str]]:
+    """Returns what an import gives that goes on with a session which was begun by the first rules.
+
+    Args:
+        path: The transcript.
+        begun: A file of the same name that holds its beginning.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        store = new_store(Path(directory, "store.git"))
+        first_rules = FORMATS[path.relative_to(FIXTURES).parts[0]].at(1)
+        with ImportRun(store, lambda _: None, redact=False, settled=False) as run:
+            results = [*run.take(Source(begun, first_rules)), *run.finish()]
+        assert all(isinstance(result, ImportResult) for result in results), results
+        take(store, path)
+        return branches(store)
+
+
+def branches(store: Store) -> dict[str, dict[str, str]]:
+    """Returns the branches of a store, with their commits and trees."""
+    return {
+        session_id: {"commit": str(oid), "tree": store.reader.state(session_id, str(oid)).tree.oid}
+        for session_id, oid in store.reader.branches()
+    }
 
 
 def live() -> list[dict[str, str]]:

@@ -14,6 +14,7 @@ from .importing import FIXTURES, TRANSCRIPTS, assert_flawless, original, take
 from .scratches import used_at_once
 
 IMPORTS = json.loads(golden.IMPORTS.read_text())
+IMPORTS_BY_TEXT_1 = json.loads(golden.IMPORTS_BY_TEXT_1.read_text())
 
 
 def test_every_fixture_has_its_entry() -> None:
@@ -29,6 +30,16 @@ def test_an_import_gives_the_object_ids_that_it_always_gave(name: str) -> None:
 def test_an_import_that_sets_aside_what_it_knows_of_the_file_gives_them_too(name: str) -> None:
     with used_at_once():
         assert IMPORTS[name] == golden.imported(FIXTURES / name)
+
+
+@pytest.mark.parametrize("name", IMPORTS_BY_TEXT_1)
+@pytest.mark.parametrize("begun", [1, 3])
+def test_a_session_that_was_begun_by_the_first_rules_goes_on_by_them(name: str, begun: int, tmp_path: Path) -> None:
+    beginning = tmp_path / Path(*Path(name).parts[1:])
+    beginning.parent.mkdir(parents=True, exist_ok=True)
+    beginning.write_bytes(b"".join((FIXTURES / name).read_bytes().splitlines(keepends=True)[:begun]))
+
+    assert IMPORTS_BY_TEXT_1[name] == golden.imported_by_text_1(FIXTURES / name, beginning)
 
 
 def test_a_live_session_gives_the_object_ids_that_it_always_gave() -> None:

@@ -1,5 +1,6 @@
 """Entries and headers as JSON text, and back."""
 
+import json
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from gitsession import (
     UnsupportedFormat,
 )
 from gitsession.jsonl import (
+    Header,
     committed_line,
     decode_entry,
     decode_header,
@@ -125,12 +127,12 @@ def test_a_streaming_message_is_refused_in_every_form() -> None:
 
 def test_a_header_is_session_json_and_back() -> None:
     meta = SessionMeta("s", 1, "p", TIME, "T", "a", "0" * 40, {"x": [1]})
-    text = encode_header(meta, "abcdef")
+    text = encode_header(Header(meta, "abcdef", 2))
     assert text == (
-        b'{"format":1,"text":1,"tag":"abcdef","meta":{"id":"s","version":1,"parent_session":"p",'
+        b'{"format":1,"text":2,"tag":"abcdef","meta":{"id":"s","version":1,"parent_session":"p",'
         b'"created_at":"2025-01-01T00:00:00Z","title":"T","agent":"a","forked_from":"' + b"0" * 40 + b'","x":[1]}}\n'
     )
-    assert decode_header(text, where="it") == (meta, "abcdef")
+    assert decode_header(text, where="it") == (meta, "abcdef", 2)
 
 
 @pytest.mark.parametrize(
@@ -157,17 +159,17 @@ def test_a_header_with_a_field_of_the_wrong_type_is_corrupt(value: dict[str, Any
 
 
 @pytest.mark.parametrize("key", ["format", "text"])
-@pytest.mark.parametrize("version", [0, 2, 99, "1", None, [1]])
+@pytest.mark.parametrize("version", [0, 3, 99, "1", True, None, [1]])
 def test_a_header_of_another_version_is_refused_with_the_known_ones(key: str, version: Any) -> None:
-    text = encode_header(SessionMeta("s"), "abcdef")
-    value = {None: b"null", "1": b'"1"'}.get(version if not isinstance(version, list) else 0, str(version).encode())
+    text = encode_header(Header(SessionMeta("s"), "abcdef", 1))
+    value = json.dumps(version).encode()
     with pytest.raises(UnsupportedFormat) as caught:
         decode_header(text.replace(f'"{key}":1'.encode(), f'"{key}":'.encode() + value), where="it")
-    assert (caught.value.found, caught.value.known) == (version, (1,))
+    assert (caught.value.found, caught.value.known) == (version, {"format": (1,), "text": (1, 2)}[key])
 
 
 @pytest.mark.parametrize("tag", [b'"ABCDEF"', b'"abcde"', b'"abcdefg"', b"123456", b"null", b'"../../"'])
 def test_a_header_without_a_proper_tag_is_corrupt(tag: bytes) -> None:
-    text = encode_header(SessionMeta("s"), "abcdef").replace(b'"abcdef"', tag)
+    text = encode_header(Header(SessionMeta("s"), "abcdef", 1)).replace(b'"abcdef"', tag)
     with pytest.raises(Corrupt, match="no proper tag"):
         decode_header(text, where="it")

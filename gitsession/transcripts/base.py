@@ -6,7 +6,7 @@ memory goes to scratch space that is given, and changes nothing in what comes ou
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
@@ -152,6 +152,14 @@ def _of_none(_path: PurePath, _listing: Listing) -> PurePath | None:
     return None
 
 
+class TextRules(NamedTuple):
+    """Those functions of a format by which the text of a commit, and a title, are made; see `Format`."""
+
+    header: Callable[[PurePath, Record], Mapping[str, Any]]
+    learn: Callable[[Mapping[str, Any], Record], Mapping[str, Any]]
+    view: Callable[[Record], View]
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """One agent's transcript format.
@@ -187,6 +195,8 @@ class Format:
             what must be new in a fork, then the entries as records of the agent's kind. Nothing in it may come from a
             clock or from chance: times are those of the session, ids are derived from the draft's. None for a format
             whose agent cannot resume a file.
+        text: The number of the rules that `header`, `learn` and `view` follow, which a session keeps for ever.
+        former: Those of earlier numbers, for the sessions that were begun with them.
     """
 
     name: str
@@ -206,3 +216,12 @@ class Format:
     places: tuple[str, ...] = ()
     pieces: tuple[str, ...] = ()
     compose: Callable[[Draft], Composed] | None = None
+    text: int = 1
+    former: tuple[tuple[int, TextRules], ...] = ()
+
+    def at(self, text: int) -> "Format":
+        """Returns the format with the rules of a number, or of the last one before it that changed something here."""
+        if text >= self.text:
+            return self
+        number, rules = max(one for one in self.former if one[0] <= text)
+        return replace(self, text=number, **rules._asdict())

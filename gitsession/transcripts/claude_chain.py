@@ -20,7 +20,8 @@ from typing import Any
 from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
 from gitsession.transcripts.base import AbandonedLine, Record
-from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken, prompt
+from gitsession.transcripts.claude_prompts import prompt
+from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken
 from gitsession.transcripts.fields import mapping, text
 
 NONE = -1

@@ -5,16 +5,20 @@ versions `agent-<id>.jsonl` beside that of its session; it is the session `<sess
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.columns import Scratch
 from gitsession.transcripts import records
-from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.base import AbandonedLine, Format, Record, TextRules
 from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_compose import compose
 from gitsession.transcripts.claude_fold import fold
-from gitsession.transcripts.claude_records import CHAIN, KINDS, describe, outline, prompt, show
+from gitsession.transcripts.claude_outlines import outline
+from gitsession.transcripts.claude_prompts import Split, prompt, split, split_by_text_1
+from gitsession.transcripts.claude_records import CHAIN, KINDS, describe
+from gitsession.transcripts.claude_view import show, show_by_text_1
 from gitsession.transcripts.fields import changed, mapping, one_line, text
 
 # Where a title comes from, the weakest first: what a person chose stands against what was made up for them.
@@ -47,12 +51,12 @@ def _read(stream: BinaryIO) -> Iterator[Record]:
     return records.read(stream, describe)
 
 
-def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
+def _header(path: PurePath, first: Record, how: Split = split) -> Mapping[str, Any]:
     parent = _parent(path, first)
     header: dict[str, Any] = {"id": path.stem if parent is None else f"{parent[0]}/{parent[1]}"}
     if parent is not None:
         header["parent_session"] = parent[0]
-    return _learn({**header, "created_at": "", "agent": "claude-code"}, first)
+    return _learn({**header, "created_at": "", "agent": "claude-code"}, first, how)
 
 
 def _parent(path: PurePath, first: Record) -> tuple[str, str] | None:
@@ -67,7 +71,7 @@ def _parent(path: PurePath, first: Record) -> tuple[str, str] | None:
     return (session, path.stem) if session and session != path.stem else None
 
 
-def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
+def _learn(header: Mapping[str, Any], record: Record, how: Split = split) -> Mapping[str, Any]:
     value = record.value
     if not isinstance(value, dict):
         return header
@@ -81,13 +85,13 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
     if "origin" not in header and (source := text(copied, "sessionId")):
         news["origin"] = {"session": source, "record": text(copied, "messageUuid")}
         news["parent_session"] = header.get("parent_session") or source
-    return changed(header, **news, **_title(header, value))
+    return changed(header, **news, **_title(header, value, how))
 
 
-def _title(header: Mapping[str, Any], value: dict[str, Any]) -> dict[str, str]:
+def _title(header: Mapping[str, Any], value: dict[str, Any], how: Split) -> dict[str, str]:
     """Returns the title that a record gives the session, and where it comes from, if no better one is known."""
     source, field = _TITLE_KINDS.get(text(value, "type"), ("prompt", ""))
-    title = one_line(text(value, field) if field else prompt(value))
+    title = one_line(text(value, field) if field else prompt(value, how))
     known = header.get("title_from")
     rank = _TITLES.index(known) if known in _TITLES else -1
     # Of several prompts the first one names the session, of the others the last one.
@@ -114,4 +118,15 @@ CLAUDE_CODE = Format(
     outline=outline,
     places=("${CLAUDE_CONFIG_DIR:-~/.claude}/projects",),
     compose=compose,
+    text=2,
+    former=(
+        (
+            1,
+            TextRules(
+                header=partial(_header, how=split_by_text_1),
+                learn=partial(_learn, how=split_by_text_1),
+                view=show_by_text_1,
+            ),
+        ),
+    ),
 )

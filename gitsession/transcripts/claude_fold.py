@@ -17,12 +17,12 @@ from typing import Any
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.claude_chain import NONE, Tree
+from gitsession.transcripts.claude_prompts import Prompt, split
 from gitsession.transcripts.claude_records import (
     calls,
     content,
     is_aside,
     is_boundary,
-    is_injected,
     is_summary,
     model,
     queued,
@@ -121,9 +121,9 @@ class _Fold:
             if self._open and results(value):
                 self._results.append(place)
             elif place not in self._said:
-                self._say(place, content(value), meta=is_injected(value))
-        elif (said := queued(value)) is not None:
-            self._say(place, said, meta=False)
+                self._say(place, split(value))
+        elif queued(value) is not None:
+            self._say(place, split(value))
 
     def _belongs(self, value: dict[str, Any]) -> bool:
         """Tells whether a record is a part of the answer that is being put together, or a result of its calls."""
@@ -162,7 +162,7 @@ class _Fold:
         self._open, self._results = [], []
         for place in sorted(given):
             self._said.add(place)
-            self._say(place, content(self._tree.value(place)), meta=is_injected(self._tree.value(place)))
+            self._say(place, split(self._tree.value(place)))
 
     def _result_of(self, call: str) -> int | None:
         """Returns the record with the result of a call: one of the line before one beside it, then the last one."""
@@ -174,8 +174,9 @@ class _Fold:
         """Tells whether a record hangs on the line without being of it; a copy of the line elsewhere does not."""
         return place not in self._line and self._hold[place] != NONE
 
-    def _say(self, place: int, said: Any, *, meta: bool) -> None:
-        self._put(place, user_of_blocks(said, self._names, meta=meta))
+    def _say(self, place: int, said: Prompt) -> None:
+        beside = user_of_blocks(said.injected, self._names, meta=True)
+        self._put(place, [*user_of_blocks(said.typed, self._names), *beside])
 
     def _put(self, place: int, messages: Sequence[dict[str, Any]]) -> str:
         """Adds the messages of a record; the second and further ones get ids below that of the record."""

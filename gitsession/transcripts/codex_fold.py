@@ -10,7 +10,7 @@ from typing import Any
 
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.codex_records import CALLS, event, item, summary, words
+from gitsession.transcripts.codex_records import CALLS, event, item, split_prompt, summary, words
 from gitsession.transcripts.codex_turns import Turns
 from gitsession.transcripts.fields import items, mapping, text
 from gitsession.transcripts.normal import image_part, normal_message, text_part, tool_call
@@ -53,7 +53,7 @@ class _Fold:
                 # That a tool failed may stand beside the item, which has no place for it.
                 self._put(said.place, self._result(item(value), failed=value.get("is_error") is True))
             else:
-                self._put(said.place, _prompt(value, meta=said.kind == "context"))
+                self._put(said.place, *_prompt(value, meta=said.kind == "context"))
         self._close()
         self._keep_what_follows()
 
@@ -96,8 +96,12 @@ class _Fold:
             message = normal_message("assistant", said, reasoning=reasoning, tool_calls=answer.calls, model=model)
             self._put(answer.place, message)
 
-    def _put(self, place: int, message: Message) -> None:
-        self.entries.append(MessageEntry(message, id=self._turns.entry_id(place), timestamp=self._times[place]))
+    def _put(self, place: int, *messages: Message) -> None:
+        """Adds the messages of a record; the second one gets an id below that of the record."""
+        own_id = self._turns.entry_id(place)
+        for number, message in enumerate(messages):
+            entry_id = f"{own_id}/{number}" if number else own_id
+            self.entries.append(MessageEntry(message, id=entry_id, timestamp=self._times[place]))
 
     def _put_compaction(self, place: int, payload: dict[str, Any]) -> None:
         said, own_id = summary(payload), self._turns.entry_id(place)
@@ -120,15 +124,22 @@ class _Fold:
         return normal_message("tool", _parts(output), tool_call_id=call, name=name, is_error=failed)
 
 
-def _prompt(value: dict[str, Any], *, meta: bool) -> Message:
+def _prompt(value: dict[str, Any], *, meta: bool) -> list[Message]:
+    """Returns what a user said, and what an editor put beside it, which nobody typed."""
     found = item(value)
-    if not found:
+    if text(found, "role") in ("developer", "system"):
+        return [normal_message("system", _parts(found.get("content")), meta=value.get("meta") is True)]
+    if found:
+        parts = _parts(found.get("content"))
+    else:
         said = text(event(value), "message") or words(mapping(value, "payload").get("content"))
         urls = [one for one in items(event(value), "images") if isinstance(one, str)]
-        return normal_message("user", [text_part(said), *map(image_part, urls)] if said or urls else "", meta=meta)
-    if text(found, "role") in ("developer", "system"):
-        return normal_message("system", _parts(found.get("content")), meta=value.get("meta") is True)
-    return normal_message("user", _parts(found.get("content")), meta=meta)
+        parts = [text_part(said), *map(image_part, urls)] if said or urls else []
+    if meta or not parts or parts[0].get("type") != "text":
+        return [normal_message("user", parts, meta=meta)]
+    typed, beside = split_prompt(parts[0]["text"])
+    messages = [normal_message("user", [text_part(typed), *parts[1:]] if typed or not beside else parts[1:])]
+    return [*messages, normal_message("user", beside, meta=True)] if beside else messages
 
 
 def _parts(content: Any) -> list[Message]:

@@ -33,8 +33,9 @@ _INJECTED = re.compile(
     r"|plugins_instructions|recommended_plugins|model_switch|personality_spec|user_action|goal_context|hook_prompt"
     r"|codex_internal_context)\b|# AGENTS\.md instructions)"
 )
-# An editor puts what it knows before what was typed.
+# An editor puts what it knows before what was typed, under headings of its own.
 _REQUEST = "## My request for Codex:"
+_BESIDE = re.compile(rf"\s*# [^\n]*\n(?:.*\n)?{_REQUEST}[ \t]*\n?", re.DOTALL)
 _IMAGE_MARK = re.compile(r"\s*</?image\b[^>]*>\s*")
 # As much of a prompt as two records are compared by.
 _COMPARED = 500
@@ -91,6 +92,12 @@ def key(said: str) -> str:
 def is_injected(said: str) -> bool:
     """Tells whether a user's text is context that no person typed."""
     return bool(_INJECTED.match(said))
+
+
+def split_prompt(said: str) -> tuple[str, str]:
+    """Returns what was typed in a user's text, and what an editor put before it."""
+    match = _BESIDE.match(said)
+    return (said[match.end() :], said[: match.end()].strip()) if match else (said, "")
 
 
 def prompt(value: dict[str, Any]) -> str:

@@ -1,0 +1,33 @@
+"""What is kept of a record of Claude Code while a file is read: what tells its place in the tree, and its prompt."""
+
+from typing import Any
+
+from gitsession.transcripts.base import Record
+from gitsession.transcripts.claude_prompts import prompt
+from gitsession.transcripts.claude_records import CHAIN
+from gitsession.transcripts.fields import text
+
+# What the tree of records is made of, and what tells prompts apart.
+_TREE = (
+    *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId"),
+    *("isSidechain", "teamName", "isMeta", "isApiErrorMessage"),
+)
+_PROMPT = ("promptId", "timestamp")
+_OUTLINED = 500
+
+
+def outline(record: Record) -> Record:
+    """Returns a record with what tells its place in the tree, and the beginning of a prompt, but not its contents.
+
+    It is kept while a file is read, so what says nothing is left out.
+    """
+    value = record.value
+    if not isinstance(value, dict) or text(value, "type") not in CHAIN:
+        return record._replace(raw=b"", value={} if isinstance(value, dict) else None)
+    said = prompt(value)[:_OUTLINED]
+    kept: dict[str, Any] = {key: found for key in ((*_TREE, *_PROMPT) if said else _TREE) if (found := value.get(key))}
+    if own := text(value.get("message"), "id"):
+        kept["message"] = {"id": own}
+    if said:
+        kept["message"] = {**kept.get("message", {}), "content": said}
+    return record._replace(raw=b"", value=kept)
