@@ -5,9 +5,10 @@ the line are those of the agent's SDK: of all records that nobody follows, back 
 spoke, the last in the file that is not aside (a subagent's, a teammate's). Injected context at the end of a line does
 not count for its place, so that a reminder written late does not revive an old line, nor hides a new one.
 
-Broken links are met as they come: a record that is its own parent, or whose parent is missing, begins a line; a cycle
-is walked once. But where a line that cannot be read stands before a record whose parent is missing, that line was it:
-the record follows what was said before the damage, which hides no more than itself.
+Broken links are met as they come; a cycle is walked once. Where the file does not have the parent that a record names
+(that line cannot be read, or was never written), or it names itself, the record follows what was said before it in the
+file: what is missing hides no more than itself. All that name the same missing parent follow the same record. The agent
+itself would forget what stands before the gap.
 
 An import makes the tree of a whole file, however long: so it is columns of numbers, some 50 bytes a record in all.
 """
@@ -15,23 +16,23 @@ An import makes the tree of a whole file, however long: so it is columns of numb
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.claude_prompts import prompt
-from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken
+from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken, is_summary
 from gitsession.transcripts.fields import mapping, text
 
 NONE = -1
 """The place of no record: what a beginning follows."""
 
-# What takes the place of a record that cannot be read is kept as so many less its own place.
+# What takes the place of a record that is missing is kept as so many less its own place.
 _STAND_IN = NONE - 1
 
 # What a record is, as bits of a byte.
-_LINKED, _SPOKEN, _ASIDE, _META, _USER, _NAMES_PARENT, _BOUNDARY, _DAMAGED = (1 << bit for bit in range(8))
+_LINKED, _SPOKEN, _ASIDE, _META, _USER, _NAMES_PARENT, _BOUNDARY, _SUMMARY, _ATTACHED = (1 << bit for bit in range(9))
 
 
 class Tree:
@@ -48,14 +49,12 @@ class Tree:
         self._scratch = scratch
         self._names = Numbering(scratch)  # of the uuids, those of missing parents too
         self._places = column(scratch, "i", most=3 * len(records))  # of the last records that have them; see `_link`
-        self._kinds = self._column("B")
+        self._kinds = self._column("H")
         self._said = self._column("Q")  # what `_said_anew` tells of each
         self._parents = self._column("i", NONE)
         for place, record in enumerate(records):
             value = record.value
-            if not isinstance(value, dict):
-                self._kinds[place] = _DAMAGED
-            elif text(value, "type") in CHAIN and (uuid := text(value, "uuid")):
+            if text(value, "type") in CHAIN and (uuid := text(value, "uuid")):
                 self._take(place, value, uuid)
         self._link()
         self._circling: Column | None = None  # for each record more than 0 if it follows itself; None where none does
@@ -84,6 +83,8 @@ class Tree:
             | (value.get("isMeta") is True and _META)
             | (text(value, "type") == "user" and _USER)
             | (value.get("parentUuid") is not None and _NAMES_PARENT)
+            | (is_summary(value) and _SUMMARY)
+            | (text(value, "type") == "attachment" and _ATTACHED)
         )
         if is_boundary(value):
             self._kinds[place] |= _BOUNDARY
@@ -102,17 +103,17 @@ class Tree:
 
         A uuid that no record has gets the place of the one that stands in for it, below `NONE`.
         """
-        spoken = [NONE, NONE]  # the last that was said, not aside and aside
-        damaged = NONE  # the last that cannot be read
+        # The last that was said, or an attachment that follows it, which may be a prompt: not aside and aside.
+        spoken = [NONE, NONE]
         for place, kind in enumerate(self._kinds):
-            if kind & _DAMAGED:
-                damaged = place
             if not kind & _LINKED:
                 continue
             aside = bool(kind & _ASIDE)
             named, before = self._parents[place], spoken[aside]
             parent = NONE if named == NONE else self._places[named]
-            if parent == NONE and NONE not in (named, before) and damaged > before:
+            if parent == place:
+                parent = before
+            elif parent == NONE and NONE not in (named, before):
                 parent = self._places[named] = _STAND_IN - before
             if parent < NONE:
                 parent = _STAND_IN - parent
@@ -123,12 +124,16 @@ class Tree:
                     parent = NONE if logical == NONE else max(self._places[logical], NONE)
                     parent = spoken[False] if parent == NONE else parent
             self._parents[place] = NONE if parent == place else parent
-            if kind & _SPOKEN:
+            if kind & _SPOKEN or (kind & _ATTACHED and parent == before):
                 spoken[aside] = place
 
     def linked(self) -> Iterator[int]:
         """Yields the records of the tree, in the order of the file."""
         return (place for place, kind in enumerate(self._kinds) if kind & _LINKED)
+
+    def parent(self, place: int) -> int:
+        """Returns the record that one follows; `NONE` for a beginning."""
+        return self._parents[place]
 
     def find(self, uuid: str) -> int | None:
         """Returns the record of a uuid; None if there is none."""
@@ -187,19 +192,44 @@ class Tree:
         Only two kinds of branch points are such: several prompts that a person typed after one record, and several
         answers, told apart by the model's message id, after one record. Parallel calls of tools, and what hooks,
         progress and attachments add beside the line, branch the tree as well, and mean nothing.
+
+        A compaction stands between what was said before it and what was said after it, and is nothing that was said. So
+        what was said after it is told from what was said after the same record without it, or after another one: the
+        user went back to before the compaction. A compaction after which nobody spoke leaves no line.
         """
-        # For each record, and each of the two kinds, what was said after it: by the prompt, or by the answer's id.
+        # For each record, and each of the two kinds, what was said after it: by the prompt, or by the answer's id. And
+        # for each that was compacted after, by the compaction.
         branches: _Branches = {}
-        spoken = self.nearest(self._is_spoken)
-        for place in self._said_beside_others(spoken):
-            before = NONE if (parent := self._parents[place]) == NONE else spoken[parent]
+        points = self._points()
+        for place in self._said_beside_others(points):
+            before, boundary = points.before(self._parents[place])
             point = text(self.value(place), "sessionId") if before == NONE else before
-            kind = (point, bool(self._kinds[place] & _USER), self.is_aside(place))
-            branches.setdefault(kind, {}).setdefault(self._said[place], []).append(place)
+            kind = "user" if self._kinds[place] & _USER else "model"
+            keys = [(kind, self._said[place])]
+            if before != NONE and points.compacted[before]:
+                keys.append(("compacted", boundary))
+            for kind, key in keys:
+                branches.setdefault((point, kind, self.is_aside(place)), {}).setdefault(key, []).append(place)
         leaf = self.leaf() if any(len(alternatives) > 1 for alternatives in branches.values()) else NONE
         return [] if leaf == NONE else self._left(leaf, branches)
 
-    def _said_beside_others(self, spoken: Column) -> Iterator[int]:
+    def _points(self) -> "_Points":
+        compacted = self._column("B")
+        if not any(kind & _BOUNDARY for kind in self._kinds):
+            spoken = self.nearest(self._is_spoken)
+            return _Points(spoken, spoken, compacted)
+        plain = self.nearest(lambda place: self._kinds[place] & (_SPOKEN | _SUMMARY) == _SPOKEN)
+        # The summary at the beginning of a file follows nothing, so it is what others follow.
+        said = self.nearest(
+            lambda place: self._is_spoken(place) and (plain[place] == NONE or not self._kinds[place] & _SUMMARY)
+        )
+        boundaries = self.nearest(lambda place: said[place] == place or self._kinds[place] & _BOUNDARY)
+        for place in self.linked():
+            if self._kinds[place] & _BOUNDARY and said[place] != NONE:
+                compacted[said[place]] = 1
+        return _Points(said, boundaries, compacted)
+
+    def _said_beside_others(self, points: "_Points") -> Iterator[int]:
         """Yields what was said where something else may have been said too: at a beginning, or after the same record.
 
         In most files that is next to nothing.
@@ -210,7 +240,7 @@ class Tree:
             for place in self.linked():
                 if not self._said[place]:
                     continue
-                before = NONE if (parent := self._parents[place]) == NONE else spoken[parent]
+                before, _ = points.before(self._parents[place])
                 if before == NONE:
                     if not looking and not self._kinds[place] & (_ASIDE | _NAMES_PARENT):
                         yield place
@@ -297,7 +327,28 @@ class Tree:
         return ends
 
 
-_Branches = dict[tuple[str | int, bool, bool], dict[int, list[int]]]
+class _Points(NamedTuple):
+    """What the records are said after.
+
+    Attributes:
+        said: For each record the nearest one that was said, itself or one before it; `NONE` where none is.
+        boundaries: The same, or the mark of a compaction that is nearer.
+        compacted: Whether there is a compaction right after each.
+    """
+
+    said: Column
+    boundaries: Column
+    compacted: Column
+
+    def before(self, parent: int) -> tuple[int, int]:
+        """Returns what was said before what follows a record, and the compaction between them; `NONE` for none."""
+        if parent == NONE:
+            return NONE, NONE
+        said, nearest = self.said[parent], self.boundaries[parent]
+        return said, NONE if nearest == said else nearest
+
+
+_Branches = dict[tuple[str | int, str, bool], dict[int, list[int]]]
 
 
 def _said_anew(value: dict[str, Any]) -> int:

@@ -55,6 +55,7 @@ class _Fold:
         self._index(line)
         for place, following in zip_longest(line, line[1:]):
             self._take(place)
+            self._take_orphans(place)
             for summary in self._compacted_after(place, following):
                 self._close()
                 self._compact(summary)
@@ -69,9 +70,11 @@ class _Fold:
         aside = bool(line) and is_aside(tree.value(line[-1]))
         self._parts: dict[str, list[int]] = {}  # the records of each answer
         self._answers: dict[str, list[int]] = {}  # the records with the results of each call
+        self._orphans: dict[int, list[int]] = {}  # results whose calls are missing, by the records that they follow
         self._compactions: dict[int, list[int]] = {}  # by the last record that was kept, where they stand beside it
         self._boundary_of: dict[int, int] = {}
         summaries: dict[int, int] = {}
+        made: set[str] = set()
         for place in tree.linked():
             value = tree.value(place)
             if is_aside(value) == aside:
@@ -79,11 +82,18 @@ class _Fold:
                     self._parts.setdefault(answer, []).append(place)
                 for call in results(value):
                     self._answers.setdefault(call, []).append(place)
+                made |= {text(call, "id") for call in calls(value)}
             if is_summary(value):
                 boundary = next((back for back in tree.back(place) if is_boundary(tree.value(back))), None)
                 if boundary is not None:
                     self._boundary_of[place] = boundary
                     summaries[boundary] = place
+                elif place not in self._line:
+                    # The line of its boundary is missing, so it follows what was said before that.
+                    self._compactions.setdefault(tree.parent(place), []).append(place)
+        missing = (place for call, places in self._answers.items() if call not in made for place in places)
+        for place in sorted({*missing} - self._line):
+            self._orphans.setdefault(tree.parent(place), []).append(place)
         for boundary, summary in summaries.items():
             kept = [place for place in self._kept(boundary) if place in self._line]
             if boundary not in self._line and kept:
@@ -124,6 +134,15 @@ class _Fold:
                 self._say(place, split(value))
         elif queued(value) is not None:
             self._say(place, split(value))
+
+    def _take_orphans(self, place: int) -> None:
+        """Takes the results that follow a record of the line and whose calls are nowhere: those lines are missing."""
+        for orphan in self._orphans.get(place, ()):
+            if self._open:
+                self._results.append(orphan)
+            elif orphan not in self._said:
+                self._said.add(orphan)
+                self._say(orphan, split(self._tree.value(orphan)))
 
     def _belongs(self, value: dict[str, Any]) -> bool:
         """Tells whether a record is a part of the answer that is being put together, or a result of its calls."""

@@ -10,7 +10,7 @@ from gitsession.transcripts.fields import text
 # What the tree of records is made of, and what tells prompts apart.
 _TREE = (
     *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId"),
-    *("isSidechain", "teamName", "isMeta", "isApiErrorMessage"),
+    *("isSidechain", "teamName", "isMeta", "isApiErrorMessage", "isCompactSummary"),
 )
 _PROMPT = ("promptId", "timestamp")
 _OUTLINED = 500

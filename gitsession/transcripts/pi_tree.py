@@ -1,8 +1,12 @@
 """The tree that the entries of a pi session form, and the line in it that the agent would resume.
 
-Each entry names the one it follows. The line ends with the last entry in the file. An entry whose parent is missing
-begins a line; of two entries with one id the later counts; a cycle is walked once. In the first version entries had
-no ids: each follows the one before it.
+Each entry names the one it follows. The line ends with the last entry in the file. Of two entries with one id the later
+counts; a cycle is walked once. In the first version entries had no ids: each follows the one before it.
+
+Where the file does not have the parent that an entry names (that line cannot be read, or is gone), or it names itself,
+the entry follows the one before it in the file: what is missing hides no more than itself. All that name the same
+missing parent follow the same entry. Only an entry that names no parent begins a line. (The agent itself would forget
+what stands before the gap.)
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,6 +23,8 @@ ROLES = ("user", "assistant", "toolResult", "tool")
 
 # What stands for a parent where there is none: the entry begins a line, or the record is no entry.
 _NONE, _NO_ENTRY = -1, -2
+# What takes the place of an entry that is missing is kept as so many less its own place.
+_STAND_IN = _NONE - 1
 # How an entry was passed on the ways back from the ends of lines: not by 0, an earlier way, or the present one.
 _BEFORE, _NOW = 1, 2
 
@@ -50,7 +56,7 @@ class Tree:
         self._scratch = scratch
         self._names = Numbering(scratch)
         self._places = column(
-            scratch, "i", most=len(records)
+            scratch, "i", most=2 * len(records)
         )  # by the numbers of the ids: the last ones that have them
         self._parents = self._column("i", _NO_ENTRY)
         self._spoken = self._column("B")
@@ -63,11 +69,23 @@ class Tree:
         before: int | None = None
         for place, record in enumerate(records):
             if is_entry(record.value):
-                parent = self.find(parent_of(record.value)) if text(record.value, "id") else before
-                self._parents[place] = _NONE if parent is None or parent == place else parent
+                parent = self._parent(record.value, before) if text(record.value, "id") else before
+                parent = before if parent == place else parent
+                self._parents[place] = _NONE if parent is None else parent
                 self._spoken[place] = _is_spoken(record.value)
                 before = place
         self.leaf = before
+
+    def _parent(self, value: dict[str, Any], before: int | None) -> int | None:
+        """Returns the entry that one follows, given the one before it in the file; None where it begins a line."""
+        named = parent_of(value)
+        if not named or before is None:
+            return self.find(named)
+        number = self._names.add(named)
+        if number == len(self._places):
+            self._places.append(_STAND_IN - before)
+        place = self._places[number]
+        return _STAND_IN - place if place <= _STAND_IN else place
 
     def _column(self, code: str, fill: int = 0) -> Column:
         """Returns a number for each record."""
@@ -80,7 +98,7 @@ class Tree:
     def find(self, name: str) -> int | None:
         """Returns the entry of an id; None if there is none."""
         number = self._names.find(name)
-        return None if number is None else self._places[number]
+        return None if number is None or self._places[number] <= _STAND_IN else self._places[number]
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of an entry."""

@@ -1,7 +1,7 @@
 """The tree of a Claude Code transcript: which line the agent would resume, and which ones were left."""
 
 import pytest
-from claude_logs import answer, boundary, call, ids, left, other, record, result, summary, user
+from claude_logs import answer, boundary, call, ids, left, other, result, summary, user
 from transcript_files import FIXTURES, records_of
 
 from gitsession.transcripts import FORMATS, Record
@@ -70,7 +70,6 @@ def test_what_stands_between_does_not_hide_a_branch() -> None:
         [user("u2", "a1", "injected", isMeta=True), user("u3", "a1", "two")],
         [user("u2", "a1", "[Request interrupted by user]"), user("u3", "a1", "two")],
         [user("u2", "a1", "two", promptId="p"), user("u3", "a1", "two", promptId="p")],
-        [user("u2", "nobody", "two"), user("u3", "nobody", "three")],
         [user("u2", None, "two", isSidechain=True), user("u3", None, "three", isSidechain=True)],
         [user("u2", None, "a session of its own", sessionId="other")],
     ],
@@ -82,7 +81,6 @@ def test_what_stands_between_does_not_hide_a_branch() -> None:
         "injected context",
         "an interruption",
         "a prompt written twice",
-        "missing parents",
         "subagents",
         "several sessions",
     ],
@@ -94,6 +92,48 @@ def test_other_branch_points_leave_nothing(beside: list[Record]) -> None:
 def test_a_compaction_leaves_nothing() -> None:
     log = [*START, boundary("b1", "a1"), summary("s1", "b1", "so far"), user("u2", "s1", "two")]
     assert left(log) == []
+
+
+COMPACTED = [*START, user("u2", "a1", "two"), answer("a2", "u2", "2", "m2"), boundary("b1", "a2")]
+AFTER = [*COMPACTED, summary("s1", "b1", "so far"), user("u3", "s1", "three"), answer("a3", "u3", "3", "m3")]
+
+
+def test_who_goes_back_to_before_a_compaction_leaves_what_was_said_after_it() -> None:
+    log = [*AFTER, user("u4", "a2", "four"), answer("a4", "u4", "4", "m4")]
+    assert ids(log) == ["u1", "a1", "u2", "a2", "u4", "a4"]
+    assert left(log) == [("a3", "a2")]
+    assert left([*AFTER, user("u4", "a1", "four")]) == [("a3", "a1")]
+    assert left([*AFTER, user("u4", "s1", "four")]) == [("a3", "a2")]
+
+
+def test_a_session_that_was_compacted_twice_after_one_message_leaves_a_line() -> None:
+    again = [boundary("b2", "a2"), summary("s2", "b2", "so far"), user("u4", "s2", "four")]
+    assert ids([*AFTER, *again]) == ["u1", "a1", "u2", "a2", "s2", "u4"]
+    assert left([*AFTER, *again]) == [("a3", "a2")]
+
+
+def test_what_the_model_goes_on_with_after_a_compaction_is_told_from_a_prompt_beside_it() -> None:
+    log = [*COMPACTED, summary("s1", "b1", "so far"), answer("a3", "s1", "3", "m3"), user("u4", "a2", "four")]
+    assert left(log) == [("a3", "a2")]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        [summary("s1", "b1", "so far"), user("u4", "a2", "four")],
+        [summary("s1", "b1", "so far"), boundary("b2", "a2"), summary("s2", "b2", "once more"), user("u4", "s2", "4")],
+        [summary("s1", "b1", "so far"), boundary("b2", "s1"), summary("s2", "b2", "once more"), user("u4", "s2", "4")],
+        [summary("s1", "b1", "so far"), user("u3", "s1", "<command-name>/cost</command-name>"), user("u4", "a2", "4")],
+    ],
+    ids=["undone", "done again", "compacted once more", "only a command"],
+)
+def test_a_compaction_after_which_nobody_spoke_leaves_nothing(after: list[Record]) -> None:
+    assert left([*COMPACTED, *after]) == []
+
+
+def test_prompts_after_the_summary_with_which_a_file_begins_leave_a_line() -> None:
+    log = [boundary("b1", "elsewhere"), summary("s1", "b1", "so far"), user("u1", "s1", "one"), user("u2", "s1", "two")]
+    assert left(log) == [("u1", "s1")]
 
 
 def test_a_subagents_line_is_taken_only_where_there_is_no_other() -> None:
@@ -113,9 +153,22 @@ def test_the_later_of_two_records_with_one_uuid_counts() -> None:
     assert [entry.message["content"] for entry in FORMATS["claude-code"].fold(log)] == ["one", "1", "last words"]
 
 
-def test_broken_links_begin_a_line() -> None:
+def test_a_record_that_is_its_own_parent_follows_what_was_said_before_it() -> None:
     assert ids([user("u1", "u1", "my own parent"), answer("a1", "u1", "1", "m1")]) == ["u1", "a1"]
-    assert ids([*START, user("u2", "nobody", "two"), answer("a2", "u2", "2", "m2")]) == ["u2", "a2"]
+    assert ids([*START, user("u2", "u2", "my own parent")]) == ["u1", "a1", "u2"]
+
+
+def test_a_record_whose_parent_is_not_in_the_file_follows_what_was_said_before_it() -> None:
+    log = [*START, user("u2", "nobody", "two"), answer("a2", "u2", "2", "m2")]
+    assert ids(log) == ["u1", "a1", "u2", "a2"]
+    assert left(log) == []
+    assert ids(log[2:]) == ["u2", "a2"]
+
+
+def test_prompts_after_the_same_missing_record_leave_a_line() -> None:
+    log = [*START, user("u2", "nobody", "two"), answer("a2", "u2", "2", "m2"), user("u3", "nobody", "three")]
+    assert ids(log) == ["u1", "a1", "u3"]
+    assert left(log) == [("a2", "a1")]
 
 
 def test_a_line_that_cannot_be_read_hides_no_other() -> None:
@@ -130,12 +183,6 @@ def test_what_was_asked_anew_after_a_line_that_cannot_be_read_is_told_apart() ->
     log = [START[0], Record(b"{", problem="it is no JSON"), user("u2", "a1", "two"), user("u3", "a1", "three")]
     assert ids(log) == ["u1", "u3"]
     assert left(log) == [("u2", "u1")]
-
-
-def test_a_record_of_another_kind_is_no_line_that_cannot_be_read() -> None:
-    log = [*START, record({"type": "summary", "summary": "Counting"}), user("u2", "nobody", "two")]
-    assert ids(log) == ["u2"]
-    assert left([*log, answer("a2", "u1", "I", "m2"), answer("a3", "u2", "2", "m3")]) == [("a1", "u1")]
 
 
 def test_records_that_follow_each_other_in_a_circle_are_walked_once() -> None:
@@ -167,7 +214,7 @@ def test_the_fixture_with_a_rewind_leaves_two_lines() -> None:
     assert left(log) == [(log[5].id, log[1].id), (log[9].id, log[8].id)]
 
 
-@pytest.mark.parametrize("name", ["tools", "compaction", "compaction-kept", "sidechain", "resumed", "oddities"])
+@pytest.mark.parametrize("name", ["tools", "compaction", "compaction-kept", "sidechain", "resumed"])
 def test_the_other_fixtures_leave_none(name: str) -> None:
     assert left(records_of(FIXTURES / "claude-code" / f"{name}.jsonl")) == []
 

@@ -215,3 +215,22 @@ def test_records_of_any_shape_are_folded() -> None:
             log = [*START, record({"type": kind, "uuid": "x", "parentUuid": "a1", "message": message})]
             assert ids(log)[:2] == ["u1", "a1"]
             CLAUDE_CODE.view(log[-1])
+
+
+def test_the_result_of_a_call_whose_line_is_missing_is_shown() -> None:
+    calls = [call("a2", "a1", "t1", "m1"), result("r1", "a2", "t1", "first"), result("r2", "a3", "t2", "second")]
+    log = [*START, *calls, answer("a4", "r1", "done", "m2")]
+    assert [one.get("content") for one in messages(log)] == ["one", "1", "first", "second", "done"]
+    assert ids([*START, result("r1", "nobody", "t1"), user("u2", "a1", "two")]) == ["u1", "a1", "r1", "u2"]
+    assert ids([START[0], result("r1", "nobody", "t1"), answer("a1", "u1", "1", "m1")]) == ["u1", "r1", "a1"]
+
+
+def test_a_summary_whose_boundary_is_missing_is_shown_where_it_was_written() -> None:
+    kept = [*START, summary("s1", "nobody", "so far"), user("u2", "a1", "two")]
+    assert ids(kept) == ["u1", "a1", "s1", "u2"]
+    assert ids([*START, summary("s1", "nobody", "so far"), user("u2", "s1", "two")]) == ["u1", "a1", "s1", "u2"]
+
+
+def test_a_prompt_that_waited_is_not_skipped_over_a_missing_line() -> None:
+    waiting = other("q1", "a1", "attachment", attachment={"type": "queued_command", "prompt": "wait"})
+    assert ids([*START, waiting, answer("a3", "nobody", "3", "m3")]) == ["u1", "a1", "q1", "a3"]

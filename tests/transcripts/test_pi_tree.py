@@ -4,7 +4,7 @@ import pytest
 from pi_logs import answer, entry, ids, left, user
 from transcript_files import FIXTURES, records_of
 
-from gitsession.transcripts import Record
+from gitsession.transcripts import FORMATS, Record
 
 START = [user("u1", None, "one"), answer("a1", "u1", "1")]
 
@@ -57,12 +57,34 @@ def test_two_programs_that_write_to_one_file_leave_two_lines() -> None:
     assert left(log) == [("x2", "a1")]
 
 
-@pytest.mark.parametrize("parent", ["nobody", "u2", 5, {}])
+@pytest.mark.parametrize("parent", [5, {}])
 def test_a_broken_link_begins_a_line(parent: object) -> None:
     broken = user("u2", None, "two")
     assert isinstance(broken.value, dict)
     broken.value["parentId"] = parent
     assert ids([*START, broken, answer("a2", "u2", "2")]) == ["u2", "a2"]
+
+
+def test_an_entry_whose_parent_is_not_in_the_file_follows_the_one_before_it() -> None:
+    log = [*START, user("u2", "gone", "two"), answer("a2", "u2", "2")]
+    assert ids(log) == ["u1", "a1", "u2", "a2"]
+    assert left(log) == []
+    assert ids([*START, Record(b'{"type":"mess'), *log[2:]]) == ["u1", "a1", "u2", "a2"]
+    assert ids(log[2:]) == ["u2", "a2"]
+    assert ids([*START, user("u2", "u2", "two")]) == ["u1", "a1", "u2"]
+
+
+def test_entries_after_the_same_missing_one_leave_a_line() -> None:
+    log = [*START, user("u2", "gone", "two"), answer("a2", "u2", "2"), user("u3", "gone", "three")]
+    assert ids(log) == ["u1", "a1", "u3"]
+    assert left(log) == [("a2", "a1")]
+
+
+def test_a_missing_entry_is_none_that_another_names() -> None:
+    log = [*START, user("u2", "gone", "two")]
+    assert FORMATS["pi"].fold(log)[-1].id == "u2"
+    compaction = entry("c1", "u2", "compaction", summary="so far", firstKeptEntryId="gone", tokensBefore=1)
+    assert ids([*log, compaction, user("u3", "c1", "three")]) == ["u1", "a1", "u2", "c1", "u3"]
 
 
 def test_a_cycle_is_walked_once() -> None:
