@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from gitsession.errors import Corrupt
-from gitsession.layout import derived_id
+from gitsession.layout import derived_id, encode_commit_id
 from gitsession.reading import Reader, State
+from gitsession.record_ids import made_id
 from gitsession.revisions import resolve
+from gitsession.transcripts.base import Record
+from gitsession.transcripts.records import join
+from gitsession.transcripts.stored import PREFIX, decode_record
 from gitsession.tree import Delta, SessionTree, common_count, deltas_of
 
 # The field of a header that says by which rules secrets were taken out.
@@ -42,8 +46,20 @@ class _Leader:
 
     tree: SessionTree
     text: int  # the number of the rules by which its commits' texts are made
-    deltas: Iterator[Delta]  # those that were not compared yet
+    deltas: Iterator[Delta]  # those that were not looked at yet
     matched: int = 0
+    _next: Delta | None = None  # the one that was looked at, and is not compared yet
+
+    def peek(self) -> Delta:
+        """Returns the delta that is compared next; there must be one."""
+        if self._next is None:
+            self._next = next(self.deltas)
+        return self._next
+
+    def repeats(self, encoded_id: str, blob: str) -> bool:
+        """Tells whether the delta that is compared next is that of a record, and goes on to the one behind it."""
+        delta, self._next = self.peek(), None
+        return delta[1:] == (encoded_id, blob)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +154,7 @@ class Branches:
             self.reader.objects.let_go()
         taken = False
         for leader in self._leaders:
-            if leader.matched == number < leader.tree.count and next(leader.deltas)[1:] == (encoded_id, blob):
+            if leader.matched == number < leader.tree.count and leader.repeats(encoded_id, blob):
                 leader.matched += 1
                 taken = True
         # Without a branch of its own the session is made anew, whatever lines of it are still there.
@@ -148,6 +164,23 @@ class Branches:
     def text(self) -> int | None:
         """The number of the rules by which what the file repeated so far was written; None where it did nothing."""
         return next((leader.text for leader in self._leaders if leader.matched), None)
+
+    def beginning(self, number: int, record: Record) -> int | None:
+        """Returns how many bytes of a record a branch has in the place of it, if they are its beginning.
+
+        Args:
+            number: Its place in the file.
+            record: The record, one that ends with a line.
+        """
+        own_id = encode_commit_id(made_id(number, record))
+        for leader in self._leaders:
+            if leader.matched == number < leader.tree.count and leader.peek().encoded_id != own_id:
+                content = self.reader.objects.read(leader.peek().blob, "blob")
+                if content.startswith(PREFIX) and content.count(b"\n") == 1:
+                    stored = b"".join(join([decode_record(content[:-1])[1]]))
+                    if stored.endswith(b"\n") and record.raw.startswith(stored):
+                        return len(stored)
+        return None
 
     def held(self) -> Iterator[tuple[State, Iterator[Delta]]]:
         """Yields the branches, the session's own first, and what each holds."""

@@ -175,9 +175,24 @@ class Growth:
     def add(self, record: Record) -> Objects:
         """Takes the next record, and returns the objects of its commit if it is new.
 
+        Of one whose beginning was taken in before it was whole, it takes that and the rest, as two records.
+
         Raises:
             InvalidCommit: It is larger than a delta may be.
         """
+        found: Objects = []
+        while self._plan is None and self._format.goes_on(record):
+            size = self._branches.beginning(len(self._records), record)
+            if size is None:
+                break
+            if self._redacts:
+                self._taken_out.appendleft([])  # the secrets are told with the rest
+            found += self._add(record._replace(raw=record.raw[: size - 1]))
+            line = record.line + record.raw.count(b"\n", 0, size)
+            record = record._replace(raw=record.raw[size:], line=line, timestamp=None)
+        return found + self._add(record)
+
+    def _add(self, record: Record) -> Objects:
         number = len(self._records)
         taken_out = self._taken_out.popleft() if self._redacts else None
         commit_id = self._ids.take(number, record)

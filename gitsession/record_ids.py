@@ -37,7 +37,7 @@ class RecordIds:
         """
         own = record.id
         if own is None or not _fits(own):
-            own = f"r{number}-{sha256(record.raw).hexdigest()[:12]}"
+            own = made_id(number, record)
         if self._takes(own):
             return own
         first = self._taken.add(own)
@@ -53,6 +53,11 @@ class RecordIds:
         """Takes an id; tells whether it was free."""
         number = len(self._taken)
         return self._taken.add(commit_id) == number
+
+
+def made_id(number: int, record: Record) -> str:
+    """Returns the id that is made of a record's place in the file, from 0, and of its content."""
+    return f"r{number}-{sha256(record.raw).hexdigest()[:12]}"
 
 
 def _fits(own: str) -> bool:

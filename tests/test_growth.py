@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gitsession import FORMATS, ImportFailure, Store, import_transcripts
 from gitsession.transcripts import recognise
+from tests.secrets_made_up import SECRETS
 
 from .importing import FIXTURES, new_store, original, take, take_bytes, talk, tips
 
@@ -180,3 +181,56 @@ def test_every_fixture_is_recognised() -> None:
             found = recognise(path.read_bytes()[:65536], path.name)
             assert found is not None
             assert name == found.name
+
+
+class TestAnAiderHistory:
+    """Nothing tells of an answer at the end of the file whether it is whole."""
+
+    @pytest.mark.parametrize("name", [".aider.chat.history.md", "crlf.md"])
+    def test_that_is_imported_at_each_of_its_lines_is_one_session(self, tmp_path: Path, name: str) -> None:
+        content = (FIXTURES / "aider" / name).read_bytes()
+        once, path = imported_at(tmp_path, content, [], name)
+        session = take(once, path)[0].session
+
+        grown, path = imported_at(tmp_path, content, whole_lines(content), name)
+
+        assert [*tips(grown)] == [session]
+        assert content == original(grown, session)
+        assert said(grown, session) == said(once, session)
+        assert take(grown, path)[0].new_commits == 0
+
+    def test_has_what_came_to_an_answer_as_a_record_more(self, store_path: Path, tmp_path: Path) -> None:
+        store, path = new_store(store_path), tmp_path / "a.md"
+        begun = b"# aider chat started at 2026-03-02 09:00:00\n\n#### One  \n\n"
+        take_bytes(store, begun + b"```\nfor all:\n", path)
+
+        result = take_bytes(store, begun + b"```\nfor all:\n> quoted\n```\n\n#### Two  \n", path)
+
+        assert (result.new_commits, result.rewritten_from, result.abandoned) == (2, None, ())
+        assert said(store, result.session)[1:] == ["One", "```\nfor all:\n> quoted\n```", "Two"]
+
+    def test_whose_answer_became_another_one_was_rewritten(self, store_path: Path, tmp_path: Path) -> None:
+        store, path = new_store(store_path), tmp_path / "a.md"
+        begun = b"# aider chat started at 2026-03-02 09:00:00\n\n#### One  \n\n"
+        first = take_bytes(store, begun + b"Text.\n", path)
+
+        result = take_bytes(store, begun + b"Other text.\n", path)
+
+        assert result.rewritten_from == first.session
+
+    def test_is_redacted_as_it_goes_on(self, store_path: Path, tmp_path: Path) -> None:
+        store, path = new_store(store_path), tmp_path / "a.md"
+        begun = b"# aider chat started at 2026-03-02 09:00:00\n\n#### One  \n\nText.\n"
+        path.write_bytes(begun)
+        list(import_transcripts(store, [path], redact=True))
+        path.write_bytes(begun + SECRETS["aws-access-token"].encode() + b"\n")
+
+        (result,) = import_transcripts(store, [path])
+
+        assert not isinstance(result, ImportFailure)
+        assert (result.rewritten_from, [secret.line for secret in result.secrets]) == (None, [6])
+        assert said(store, result.session)[-1].startswith("Text.\n[redacted:")
+
+
+def said(store: Store, session: str) -> list[str]:
+    return [message["content"] for message in store.messages(session)]

@@ -5,12 +5,15 @@ behind `#### `, the model's answer as it is. So one file is one log on one branc
 the notes with which they begin: were each a session of its own, a file that grows would not be one log that grows.
 
 A record is such a piece, with the blank lines before it; one blank line after an answer or a beginning was written
-with it. A piece is whole when the line end after it is there. The session is named by the moment at which its first
+with it. A piece is whole when the line end after it is there; nothing tells of a prompt or an answer at the end of the
+file that more lines of it are being written. So what comes to one later is a record more, and the conversation is that
+of the file, whatever records it was taken in as. The session is named by the moment at which its first
 chat began, since all these files have the same name; the time of a prompt is not known but to be after that. Times are
 those of the user's clock and have no zone; they are taken as UTC. A heading or a quotation in an answer that looks like
 a prompt or a notice is read as such, as aider does it, but not a quotation in a block of code.
 """
 
+import io
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -126,6 +129,25 @@ def _view(record: Record) -> View:
     return shown_together(_messages(record)) or damaged(record)
 
 
+def _goes_on(record: Record) -> bool:
+    return not record.unfinished
+
+
+def _pieces(log: Sequence[Record]) -> Iterator[Record]:
+    """Yields the pieces of a file from its records, each with the id of the record with which it begins."""
+    begun: dict[int, Record] = {}
+    place = 0
+    for record in log:
+        begun[place] = record
+        place += len(record.raw) + record.newline
+    place = 0
+    for piece in _read(io.BytesIO(b"".join(records.join(log)))):
+        own = begun.get(place)
+        if own is not None and not piece.unfinished:
+            yield piece._replace(id=own.id, timestamp=own.timestamp)
+        place += len(piece.raw) + piece.newline
+
+
 def _fold(log: Sequence[Record]) -> Conversation:
     model = ""
 
@@ -136,7 +158,7 @@ def _fold(log: Sequence[Record]) -> Conversation:
             model = found[1]
         return _messages(record, model)
 
-    return fold_each(log, messages)
+    return fold_each(list(_pieces(log)), messages)
 
 
 AIDER = Format(
@@ -149,6 +171,7 @@ AIDER = Format(
     view=_view,
     fold=_fold,
     abandoned=none_abandoned,
+    goes_on=_goes_on,
     write=records.join,
     places=("${AIDER_CHAT_HISTORY_FILE:-.aider.chat.history.md}",),
     compose=compose,

@@ -144,6 +144,10 @@ def is_log(_first: Record) -> Growth:
     return "log"
 
 
+def _never(_record: Record) -> bool:
+    return False
+
+
 def _alone(_path: PurePath, _listing: Listing) -> Bundled | None:
     return None
 
@@ -183,6 +187,8 @@ class Format:
         outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read. By
             default nothing: no line is ever abandoned.
         growth: How the transcript grows, told from its first record.
+        goes_on: Tells whether a record of a log may be one whose beginning was taken in while it was being written,
+            since nothing told that. What was added to it is then a record of its own, and the fold puts them together.
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories. Such a transcript is read as a `bundle`. None for a transcript that is one file.
         owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
@@ -211,6 +217,7 @@ class Format:
     write: Callable[[Log], Iterator[bytes]]
     outline: Callable[[Record], Record] = _bare
     growth: Callable[[Record], Growth] = is_log
+    goes_on: Callable[[Record], bool] = _never
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
     places: tuple[str, ...] = ()
