@@ -65,7 +65,9 @@ class Tally:
             if isinstance(one, str):
                 yield one
             else:
-                yield from (f"{one.path}:{problem.line}: {problem.reason}" for problem in one.problems)
+                for problem in one.problems:
+                    where = f"{one.path}: {problem.file}" if problem.file else str(one.path)
+                    yield f"{where}:{problem.line}: {problem.reason}"
 
     def tell(self) -> None:
         """Prints the notes to stderr."""
@@ -133,7 +135,10 @@ def as_json(done: ImportResult | ImportFailure) -> dict[str, Any]:
         "format": done.format,
         "new_commits": done.new_commits,
         "branch_created": done.branch_created,
-        "problems": [{"line": problem.line, "reason": problem.reason} for problem in done.problems],
+        "problems": [
+            {"line": problem.line, "reason": problem.reason} | ({"file": problem.file} if problem.file else {})
+            for problem in done.problems
+        ],
         "abandoned": [*done.abandoned],
         "rewritten_from": done.rewritten_from,
         "unfinished": done.unfinished,

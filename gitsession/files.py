@@ -10,6 +10,10 @@ from typing import BinaryIO, cast
 from gitsession.numbering import Numbering
 from gitsession.transcripts.base import Bundled
 from gitsession.transcripts.bundle import line_of, order
+from gitsession.transcripts.document import damage
+
+LOOKED_AT = 64 * 1024
+"""How much of a file that is no transcript is looked at to say what it is."""
 
 
 def whole(bundled: Bundled | None, stream: BinaryIO) -> BinaryIO:
@@ -95,11 +99,22 @@ def may_be_read(path: Path) -> bool:
 
 
 def looks_like(head: bytes) -> str:
-    """Says what a file is that is no transcript."""
+    """Says what a file is that is no transcript.
+
+    Args:
+        head: Its beginning, of as many bytes as `LOOKED_AT` says if there are so many.
+    """
     if not head:
         return "is empty"
     if b"\0" in head:
         return "is a binary file, and no transcript"
+    if (found := damage(head, whole=len(head) < LOOKED_AT)) is not None:
+        place, is_cut = found
+        line = 1 + head.count(b"\n", 0, place)
+        if is_cut and line == 1:
+            return f"seems to be JSON that is cut in its first line, after byte {place}"
+        told = f"is cut after byte {place}" if is_cut else f"is damaged at byte {place + 1}"
+        return f"seems to be JSON that {told} (line {line}); `--format` with the name of its format takes it in"
     return "is no transcript of a format that is known here; see `gitsession formats`"
 
 

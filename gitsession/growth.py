@@ -24,7 +24,7 @@ from gitsession.revisions import resolve
 from gitsession.secret_rules import VERSION
 from gitsession.secret_scan import Secret, find_secrets, redacted
 from gitsession.states import Comparison, Plan
-from gitsession.transcripts import records
+from gitsession.transcripts import bundle, records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.outlines import Outlines
 from gitsession.transcripts.stored import encode_record
@@ -158,7 +158,8 @@ class Growth:
             All of them, to be added, without their secrets if these are to be taken out.
         """
         records = map(self.clean, chain([first], records))
-        comparison = Comparison(self._branches, self._format.name, self._scratch)
+        same = self._format.names_itself(first)
+        comparison = Comparison(self._branches, self._format.name, self._scratch, same=same)
         if not comparison.is_needed:
             return records
         few = Few()
@@ -217,7 +218,7 @@ class Growth:
             self._meta = meta_of(self._header)
         outline = self._format.outline(record)._replace(id=commit_id)
         if record.problem is not None:
-            self._problems.append(Problem(record.line, _shared(record.problem)))
+            self._problems.append(_problem(record, record.problem))
         if plan is not None and plan.delta(number) is not None:
             self._records.append(outline, size=len(record.raw))
             return []
@@ -327,6 +328,13 @@ class Growth:
             return resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}").oid
         except RevisionNotFound:
             return None
+
+
+def _problem(record: Record, reason: str) -> Problem:
+    inner = bundle.fault(record.value) if bundle.is_file(record.value) else None
+    if inner is None:
+        return Problem(record.line, _shared(reason))
+    return Problem(inner[0], _shared(reason), record.value["path"])
 
 
 @lru_cache(256)

@@ -30,7 +30,7 @@ from gitsession.errors import (
     UnknownTranscript,
     UnreadableDatabase,
 )
-from gitsession.files import PathSet, listing, looks_like, paths_of, whole
+from gitsession.files import LOOKED_AT, PathSet, listing, looks_like, paths_of, whole
 from gitsession.growth import Growth, Named
 from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
@@ -138,7 +138,7 @@ class ImportRun:
                 found = source.chosen or find_format(stream, plain_name(source.path).name)
                 stream.seek(0)
                 if found is None:
-                    yield from self._take_owner(source, stream.read(1024))
+                    yield from self._take_owner(source, stream.read(LOOKED_AT))
                     return
                 self.taken += 1
                 bundled = found.bundle(source.path, listing)
@@ -176,11 +176,14 @@ class ImportRun:
 
     def _take_owner(self, source: Source, head: bytes) -> Iterator[ImportResult | ImportFailure]:
         """Takes the transcript that a file belongs to which is none by itself."""
-        owners = (one.owner(source.path, listing) for one in FORMATS.values())
-        owner = next((Path(one) for one in owners if one is not None), None)
-        if owner is None or owner == source.path:
+        owners = ((one, one.owner(source.path, listing)) for one in FORMATS.values())
+        found, owner = next(((one, Path(own)) for one, own in owners if own is not None), (None, source.path))
+        if found is None or owner == source.path:
             raise UnknownTranscript(str(source.path), looks_like(head))
         if owner not in self.belonging:
+            # Also where it turns out to be none: that is told once, not of each of its files, nor of their directory.
+            self.taken += 1
+            self.belonging.update(paths_of(owner, found.bundle(owner, listing)))
             yield from self.take(replace(source, path=owner))
 
     def finish(self) -> Iterator[ImportResult | ImportFailure]:
@@ -265,6 +268,8 @@ class ImportRun:
     ) -> Iterator[ImportResult | ImportFailure]:
         records = found.read(stream)
         first = next(records, None)
+        if first is not None and first.unfinished and source.chosen is not None and found.growth is not is_log:
+            first = first._replace(unfinished=False)  # whoever names the format says that no more of it is to come
         if first is None or first.unfinished:
             raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
         read_once = found.growth(first) == "log"

@@ -13,10 +13,12 @@ class Problem:
     Attributes:
         line: The number of its first line, from 1.
         reason: What is wrong with it.
+        file: The file, below the directory of the transcript, where that consists of many; "" where it is one file.
     """
 
     line: int
     reason: str
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

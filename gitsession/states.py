@@ -5,6 +5,11 @@ the file: those of a document first and in the same order, those of a directory 
 new, and a version of what changed. What the file no longer has, somebody took out of it: then it is no later state of
 that branch. FORMAT.md, "Transcripts that are written anew".
 
+A file may be read while its agent writes it, or be damaged. What cannot be read of it is no reason to take it for
+another one: the beginning of a document that is cut replaces no whole one, and where a damaged version of a record is
+the last one, the whole one that the file has again comes after it, as a version more. But a document of which a message
+is damaged that was not stored so goes on beside the session, since that message is not known to be the one that it was.
+
 Of each record of the file, and of each delta of a branch, a few bytes are kept: the number of its id, and its blob.
 They lie in scratch space.
 """
@@ -21,8 +26,9 @@ from gitsession.numbering import Numbering
 from gitsession.reading import State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import object_id
+from gitsession.transcripts import bundle, document
 from gitsession.transcripts.base import Growth, Record
-from gitsession.transcripts.stored import encode_record
+from gitsession.transcripts.stored import decode_record, encode_record
 from gitsession.transcripts.versions import key_of, version_id
 from gitsession.tree import Delta
 
@@ -90,18 +96,21 @@ class _Branch:
 class Comparison:
     """The comparison of a file with all branches of its session, in one pass over its records."""
 
-    def __init__(self, branches: Branches, name: str, scratch: Scratch) -> None:
+    def __init__(self, branches: Branches, name: str, scratch: Scratch, *, same: bool) -> None:
         """Reads what the branches hold.
 
         Args:
             branches: The branches of the session.
             name: The name of the format.
             scratch: Where what is kept of each record lies.
+            same: Whether the file is known to be of this session, however little it has in common with a branch.
 
         Raises:
             Unavailable: The scratch space is full, or cannot be read; so do the other methods, and the plan's.
         """
         self._name = name
+        self._same = same
+        self._objects = branches.reader.objects
         self._scratch = scratch
         self._keys = Numbering(scratch)  # of the ids of records, without their versions
         self._most = self._column("I")  # how many versions of each a branch has, at most
@@ -110,6 +119,7 @@ class Comparison:
         self._ids = RecordIds(scratch)
         self._records = self._column("i")  # by their places: the numbers of their keys
         self._blobs = Blobs(scratch)  # of each record one for each version that a branch may have of it
+        self._damaged = self._column("B")  # by their places: whether they cannot be read
 
     @property
     def is_needed(self) -> bool:
@@ -121,6 +131,7 @@ class Comparison:
         key = self._ids.take(len(self._records), record)
         number = self._keys.find(key)
         self._records.append(_NONE if number is None else number)
+        self._damaged.append(_is_damaged(record))
         for version in range(1, 1 if number is None else self._most[number] + 1):
             line = encode_record(self._name, version_id(key, version), record)
             self._blobs.append(object_id("blob", line + b"\n"))
@@ -177,26 +188,40 @@ class Comparison:
             last[key] = delta
         versions, deltas = self._column("I"), self._column("i")
         older = True
+        spoilt = mended = False
         there = place = 0
-        for key in self._records:
+        for number, key in enumerate(self._records):
             count = 0 if key == _NONE else counts[key]
             is_last = count > 0 and self._blobs[place + count - 1] == branch.blobs[last[key]]
+            if number == 0 and count and not is_last and self._damaged[0]:
+                # The beginning of a document that is cut.
+                is_last = not self._is_damaged(branch.blobs[last[key]])
             versions.append(count if is_last else count + 1)
             deltas.append(last[key] if is_last else _NONE)
+            spoilt = spoilt or (self._damaged[number] > 0 and not count)
             if not is_last and older:
                 own = {self._blobs[place + number] for number in range(count)}
                 older = any(branch.blobs[delta] in own for delta in _chain(last[key], before)) if own else False
+                mended = mended or (older and self._is_damaged(branch.blobs[last[key]]))
             there += count > 0
             place += 0 if key == _NONE else self._most[key]
+        goes_on = there == held if growth == "directory" else in_order
         base = Base(branch.state.session_id, branch.state, branch.state.oid)
-        plan = Plan(base, versions, older, deltas, branch.blobs)
+        plan = Plan(base, versions, older and not (mended and goes_on), deltas, branch.blobs)
         if older:
             # Every record is there as it is, or was: the branch holds this state, and perhaps later ones.
             return plan
-        goes_on = there == held if growth == "directory" else in_order
-        # The first record names the transcript; a file that has nothing else in common is another one of the same name.
-        akin = held < 2 or any(delta != _NONE for delta in islice(deltas, 1, None))
-        return plan if goes_on and akin else None
+        # The first record names the transcript. Where the name is all that tells it, a file that has nothing else in
+        # common is another one of the same name.
+        akin = self._same or held < 2 or any(delta != _NONE for delta in islice(deltas, 1, None))
+        return plan if goes_on and akin and not spoilt else None
+
+    def _is_damaged(self, blob: str) -> bool:
+        """Tells whether a stored record cannot be read."""
+        try:
+            return _is_damaged(decode_record(self._objects.read(blob, "blob").removesuffix(b"\n"))[1])
+        except Corrupt:
+            return False
 
 
 class _Counts:
@@ -216,6 +241,13 @@ class _Counts:
             self.of.append(0)
         self.of[number] += 1
         return self.of[number]
+
+
+def _is_damaged(record: Record) -> bool:
+    """Tells whether what a record holds cannot be read: a message, what stands around them, a file of JSON."""
+    if bundle.is_file(record.value):
+        return bundle.fault(record.value) is not None
+    return document.lenient(record).value is None and bool(record.raw.strip())
 
 
 def _chain(delta: int, before: Column) -> Iterator[int]:

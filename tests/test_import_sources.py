@@ -21,6 +21,7 @@ from tests.importing import (
     new_store,
     original,
     prompt,
+    take,
     take_bytes,
     talk,
     tips,
@@ -132,9 +133,14 @@ class TestWhatIsNoTranscript:
             (b"\x7fELF\0\0\0", "binary"),
             (b"# Notes\n", "no transcript"),
             (b"[1, 2, 3]", "no transcript"),
-            (b'{"type": "user", "parentUu', "no transcript"),
+            (b'{"type": "user", "parentUu', "seems to be JSON that is cut in its first line, after byte 26"),
+            (
+                b'{"a": 1,\n oops oops}',
+                "seems to be JSON that is damaged at byte 11 (line 2); `--format` with",
+            ),
+            (b'{\n "a": 1,\n', "seems to be JSON that is cut after byte 11 (line 3); `--format`"),
         ],
-        ids=["empty", "binary", "text", "JSON", "cut"],
+        ids=["empty", "binary", "text", "JSON", "cut", "damaged", "cut later"],
     )
     def test_is_named_and_the_rest_is_imported(self, store: Store, tmp_path: Path, content: bytes, reason: str) -> None:
         bad, good = tmp_path / "bad.jsonl", tmp_path / "good.jsonl"
@@ -191,3 +197,28 @@ def test_a_path_may_be_a_text_and_stand_alone(store: Store, tmp_path: Path) -> N
     assert [done.path for paths in (str(path), [str(path)], path) for done in import_transcripts(store, paths)] == [
         path
     ] * 3
+
+
+class TestADamagedFileWhoseFormatIsNamed:
+    @pytest.mark.parametrize(
+        ("name", "content"),
+        [
+            ("gemini", b'{"sessionId": "x", oops "projectHash": "y", "messages": [{"id": "a"}]}\n'),
+            ("gemini", b'{"sessionId": "x", "proj'),
+            ("opencode", b'{\n "info": {\n  "id": "ses_1",\n  "ti'),
+            ("swe-agent", b'{"trajectory": [{"action": "ls", "obs'),
+            ("chat", b'[{"role": "user", "content": oops}, {"role": "user", "content": "b"}]'),
+            ("langchain", b"[oops oops oops]"),
+            ("openhands", b'{"history": oops}'),
+            ("modular-agent", b'{"id": "x", "created_at\n{"id": "e"}\n'),
+        ],
+    )
+    def test_is_taken_in_as_it_is(self, store: Store, tmp_path: Path, name: str, content: bytes) -> None:
+        path = tmp_path / "a.json"
+        path.write_bytes(content)
+
+        (done,) = take(store, path, format=name)
+
+        assert done.problems
+        assert b"".join(store.original(done.session)).removesuffix(b"\n") == content.removesuffix(b"\n")
+        assert take(store, path, format=name)[0].new_commits == 0

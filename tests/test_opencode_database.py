@@ -92,6 +92,13 @@ class TestASession:
         assert {one.session: one.new_commits for one in take(store, program.path)} == {"ses_1": 2, "ses_2": 0}
         assert commits(store, "ses_1") == ["document", "msg_1", "msg_2", "document.v2", "msg_4"]
 
+    def test_of_which_all_changed_in_its_first_turn_is_the_same(self, store: Store, program: Program) -> None:
+        take(store, program.path)
+        program.database.execute("UPDATE session SET time_updated = ?, title = 'On umlauts'", [THEN + 9000])
+        program.database.execute("UPDATE part SET data = json_set(data, '$.text', json_extract(data, '$.text') || '!')")
+        assert {one.session: one.new_commits for one in take(store, program.path)} == {"ses_1": 3, "ses_2": 2}
+        assert [message["content"] for message in store.messages("ses_2")] == ["And else?!"]
+
     def test_has_its_messages_in_the_order_of_their_times_and_its_parts_in_that_of_their_ids(
         self, store: Store, path: Path
     ) -> None:

@@ -76,16 +76,17 @@ def recognise(head: bytes, name: str) -> Format | None:
 def find_format(stream: BinaryIO, name: str) -> Format | None:
     """Returns the format of a file that is open for reading bytes, at its beginning; as `recognise` does.
 
-    Its first 64 KiB tell. Where they tell nothing, and are a part of one long line of JSON (a prompt with an image,
-    the tools of an agent), that line is read to its end, or to 16 MiB.
+    Its first 64 KiB tell. Where they tell nothing, and are a part of one long line of text (a prompt with an image,
+    the tools of an agent, a line that is damaged), that line is read to its end, or to 16 MiB.
     """
     head = stream.read(_HEAD_BYTES)
     found = recognise(head, name)
     if found is not None or not _is_part_of_a_line(head):
         return found
-    return recognise(head + stream.readline(_MOST_HEAD_BYTES) + stream.read(_HEAD_BYTES), name)
+    line, rest = head + stream.readline(_MOST_HEAD_BYTES), stream.read(_HEAD_BYTES)
+    return recognise(line + rest, name) or (recognise(rest, name) if line.endswith(b"\n") else None)
 
 
 def _is_part_of_a_line(head: bytes) -> bool:
     said = head.removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
-    return len(head) == _HEAD_BYTES and said.startswith((b"{", b"[")) and b"\n" not in said
+    return len(head) == _HEAD_BYTES and not {*b"\n\0"} & {*said}

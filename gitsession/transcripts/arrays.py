@@ -1,12 +1,18 @@
 """Finds the arrays in a JSON document that messages may be in, without holding more of it than one element."""
 
+import io
+import json
 from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from gitsession.transcripts.records import measure
 from gitsession.transcripts.window import Window
+
+# In how much of a file a document must begin.
+_HEAD_BYTES = 64 * 1024
 
 Paths = Sequence[tuple[str, ...]]
 """Where the array may be: keys from the outermost object inwards; no key at all for an array that is the document."""
@@ -21,12 +27,14 @@ class Elements:
         ends: Where each of them ends.
         closed: Whether the array ends properly after the last one.
         depth: How many arrays and objects they lie in.
+        passed: How many bytes stand before the document that they lie in, and are no part of it.
     """
 
     start: int
     depth: int
     ends: "array[int]" = field(default_factory=lambda: array("Q"))
     closed: bool = False
+    passed: int = 0
 
     @property
     def end(self) -> int:
@@ -37,16 +45,56 @@ class Elements:
 def find(stream: BinaryIO, paths: Paths) -> dict[int, Elements]:
     """Returns the arrays that are found on some of the paths, by their numbers; the first path is the one that counts.
 
+    Lines of text before the document are passed over, such as a program's notices: see `beginning`.
+
     Args:
-        stream: The document, open for reading bytes, at its beginning.
+        stream: The document, open for reading bytes, at its beginning; it is gone back in.
         paths: Where the array may be. One that comes after the first that was found may be missing.
     """
-    return _Search(Window(stream), paths).found
+    found = _Search(Window(stream), paths).found
+    # What looks like an array may be the beginning of a notice.
+    if any(one.ends or one.closed for one in found.values()):
+        return found
+    stream.seek(0)
+    if passed := beginning(stream.read(_HEAD_BYTES)):
+        stream.seek(passed)
+        later = _Search(Window(stream, passed), paths).found
+        for elements in later.values():
+            elements.passed = passed
+        found = later or found
+    return found
 
 
 def holds_array(stream: BinaryIO, paths: Paths) -> bool:
     """Tells whether there is an array on one of the paths, as far as can be seen."""
-    return bool(_Search(Window(stream), paths, only_starts=True).found)
+    if _Search(Window(stream), paths, only_starts=True).found:
+        return True
+    stream.seek(0)
+    passed = beginning(stream.read(_HEAD_BYTES))
+    stream.seek(passed)
+    return passed > 0 and bool(_Search(Window(stream, passed), paths, only_starts=True).found)
+
+
+def beginning(head: bytes) -> int:
+    """Returns where the first line begins that can be the beginning of a document; 0 if that is the first, or none.
+
+    Args:
+        head: The beginning of a file.
+    """
+    place = 0
+    for line in io.BytesIO(head[:_HEAD_BYTES]):
+        text = line.decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n")
+        if text.startswith(("{", "[")):
+            try:
+                could_go_on = measure.raw_decode(text)[1] == len(text)
+            except json.JSONDecodeError as error:
+                could_go_on = error.pos >= len(text) or error.msg.startswith("Unterminated")
+            except RecursionError:
+                could_go_on = False
+            if could_go_on:
+                return place
+        place += len(line)
+    return 0
 
 
 class _Settled(Exception):

@@ -187,6 +187,8 @@ class Format:
         outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read. By
             default nothing: no line is ever abandoned.
         growth: How the transcript grows, told from its first record.
+        names_itself: Tells from the first record of a transcript that is written anew whether the id in its header is
+            one that no other session has, and not the name of its file.
         goes_on: Tells whether a record of a log may be one whose beginning was taken in while it was being written,
             since nothing told that. What was added to it is then a record of its own, and the fold puts them together.
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
@@ -217,6 +219,7 @@ class Format:
     write: Callable[[Log], Iterator[bytes]]
     outline: Callable[[Record], Record] = _bare
     growth: Callable[[Record], Growth] = is_log
+    names_itself: Callable[[Record], bool] = _never
     goes_on: Callable[[Record], bool] = _never
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none

@@ -6,7 +6,8 @@ stands behind a `/` in an entry's id is a number.
 """
 
 import itertools
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gitsession import json_text
@@ -40,6 +41,32 @@ def content(value: Any) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def fault(value: dict[str, Any]) -> tuple[int, str] | None:
+    """Returns what is wrong with a file of a bundle that is to hold JSON, and in which of its lines; None if nothing.
+
+    Args:
+        value: The file.
+    """
+    held = text(value, "text").encode("utf-8", "surrogateescape")
+    if not held.strip():
+        return 1, "it is empty"
+    try:
+        json_text.decode_new(held.decode())
+    except ValueError as error:
+        before = held[: error.start] if isinstance(error, UnicodeDecodeError) else b""
+        if isinstance(error, json.JSONDecodeError):
+            before = error.doc[: error.pos].encode()
+        return 1 + before.count(b"\n"), records.fault(error)
+    return None
+
+
+def checked(found: Iterable[Record]) -> Iterator[Record]:
+    """Yields records, those of files that are to hold JSON and do not with what is wrong with them."""
+    for record in found:
+        wrong = fault(record.value) if is_file(record.value) and record.value["path"].endswith(".json") else None
+        yield record if wrong is None else record._replace(problem=wrong[1])
 
 
 def describe(value: dict[str, Any], inner: Describe) -> tuple[str | None, str | None]:

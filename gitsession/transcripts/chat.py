@@ -5,7 +5,6 @@ them a line. The session is named by the file. The conversation is the messages 
 shape: whoever goes on with it sends them to that provider.
 """
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
@@ -18,7 +17,6 @@ from gitsession.transcripts.base import Format, Growth, Log, Record
 from gitsession.transcripts.fields import one_line, text, time
 from gitsession.transcripts.folding import none_abandoned
 from gitsession.transcripts.normal import damaged, titled_by_prompt
-from gitsession.transcripts.versions import latest
 from gitsession.view import View, view
 
 _PATHS = ((), ("messages",))
@@ -62,9 +60,9 @@ def _is_message(value: Any) -> bool:
 
 def _recognise(head: bytes, _name: str) -> bool:
     if document.is_document(head, _PATHS):
-        found = list(itertools.islice(document.read(head, _PATHS, _describe), 1, 4))
-        if found and found[0].value is not None:
-            return _is_message(found[0].value) and not _is_one_of_many(head)
+        found = document.first_values(head, _PATHS, 1)
+        if found and found[0] is not None:
+            return _is_message(found[0]) and not _is_one_of_many(head)
         # The first message may be longer than the head.
         return bool(_LONG_MESSAGE.search(head[:4096]))
     objects = records.first_objects(head, 2)
@@ -104,7 +102,7 @@ def _view(record: Record) -> View:
 def _fold(log: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
     entries: list[MessageEntry | CompactionEntry] = []
     at = ""
-    for place, record in enumerate(latest(log)):
+    for place, record in enumerate(document.now(log)):
         at = record.timestamp or at
         if _is_message(record.value):
             entries.append(MessageEntry(record.value, id=record.id or f"record-{place}", timestamp=at))

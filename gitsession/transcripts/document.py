@@ -7,7 +7,8 @@ around the messages as they do. That makes a new version of the first record (se
 the new ones are what they were: so a longer document adds its new messages, and at most one record more.
 
 A document that is cut in the middle, or damaged, has what stands before its messages as the first record, and what
-stands after the last whole one as the last.
+stands after the last whole one as the last. One whose messages are not to be found is one record. Lines of text before
+a document (a program's notices) are a part of its first record.
 
 What stands after the messages is a part of the first record, so a document is read twice: once to see where its
 messages are, and once to yield them. Memory holds the largest record, and where each message ends.
@@ -16,15 +17,16 @@ messages are, and once to yield them. Memory holds the largest record, and where
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, BinaryIO
 
 from gitsession import json_text
 from gitsession.transcripts import records
-from gitsession.transcripts.arrays import Elements, Paths, find, holds_array
+from gitsession.transcripts.arrays import Elements, Paths, beginning, find, holds_array
 from gitsession.transcripts.base import Log, Record
 from gitsession.transcripts.records import Describe, described, join, measure, parse
-from gitsession.transcripts.versions import key_of, latest_places, own_id
+from gitsession.transcripts.versions import key_of, latest, latest_places, own_id
 
 DOCUMENT = "document"
 """The id of the record that is the document without its messages."""
@@ -32,6 +34,7 @@ DOCUMENT = "document"
 _BLANKS = b" \t\r\n"
 # What stands before an element.
 _BEFORE = re.compile(rb"[ \t\r\n,]*")
+_NOT_COMPLETE = "the document is not complete"
 # A document of no more bytes is judged as one text.
 _SMALL = 4 * json_text.LARGE_TEXT
 
@@ -64,6 +67,32 @@ def read(raw: bytes, paths: Paths, describe: Describe) -> Iterator[Record]:
     return read_elements(stream, _best(find(stream, paths)), describe)
 
 
+def first_values(head: bytes, paths: Paths, most: int) -> list[Any]:
+    """Returns the first messages of a document of which this is the beginning; None for one that cannot be read.
+
+    Bytes that are no UTF-8 do not keep a message from being read: it is by these that a format is told.
+    """
+    records = islice(read(head, paths, lambda _: (None, None)), 1, most + 1)
+    return [lenient(record).value for record in records]
+
+
+def lenient(record: Record) -> Record:
+    """Returns a record with what can be read of it, where that is more than its proper value.
+
+    Bytes that are no UTF-8 count as the character that replaces them, and what stands before a document as nothing.
+    """
+    if record.value is not None or not record.raw.strip():
+        return record
+    raw = record.raw[beginning(record.raw) :] if is_first(record) else record.raw
+    return record._replace(value=parse(raw.decode("utf-8", "replace").encode())[0])
+
+
+def now(log: Sequence[Record]) -> list[Record]:
+    """Returns the records of a log as they are now; those of a document each with what can be read of it."""
+    found = latest(log)
+    return [lenient(record) for record in found] if found and is_first(found[0]) else found
+
+
 def read_stream(
     stream: BinaryIO, paths: Paths, describe: Describe, is_record: Callable[[Any], bool] = lambda _: False
 ) -> Iterator[Record]:
@@ -94,19 +123,16 @@ def read_elements(stream: BinaryIO, elements: Elements | None, describe: Describ
     """
     if elements is None:
         stream.seek(0)
-        whole = stream.read()
-        yield from _rest(whole, whole, 1)
+        yield _whole(stream.read())
         return
     head, rest = _around(stream, elements)
     line = 1 + head.count(b"\n")
-    first = _first(head + rest, describe)
+    first = _first(head + rest, elements.passed, describe)
     sound = first is not None
-    # What is cut after its messages is cut if it were so without them.
-    judged = b"" if sound else head + rest if rest.lstrip(_BLANKS)[:1] == b"]" else rest
+    # It keeps what it needs of both until the messages are passed.
+    tail = iter(()) if sound else _tail(head, rest, elements, lambda: line)
     yield first or Record(head, line=1, id=DOCUMENT, newline=False)
-    if sound:
-        rest = b""
-    del head, first
+    del head, rest, first
     for piece in _pieces(stream, elements):
         before = _BEFORE.match(piece).end()  # type: ignore[union-attr]  # it matches nothing at least
         value, problem = parse(piece)
@@ -114,8 +140,7 @@ def read_elements(stream: BinaryIO, elements: Elements | None, describe: Describ
         record = described(Record(piece, value, line, newline=False, problem=problem), describe)
         yield record._replace(id=own_id(record.id))
         line += piece.count(b"\n", before)
-    if not sound:
-        yield from _rest(rest, judged, line)
+    yield from tail
 
 
 def is_sound(stream: BinaryIO, elements: Elements) -> bool:
@@ -125,11 +150,11 @@ def is_sound(stream: BinaryIO, elements: Elements) -> bool:
         stream: The document, open for reading bytes; it is gone back in.
         elements: An array in it.
     """
-    stream.seek(0)
+    stream.seek(elements.passed)
     if len(small := stream.read(_SMALL + 1)) <= _SMALL:
         return parse(small)[1] is None
     del small
-    if not elements.closed or parse(b"".join(_around(stream, elements)))[1] is not None:
+    if not elements.closed or parse(b"".join(_around(stream, elements))[elements.passed :])[1] is not None:
         return False
     try:
         for piece in _pieces(stream, elements):
@@ -160,8 +185,8 @@ def _best(found: Mapping[int, Elements]) -> Elements | None:
 
 def _is_line(stream: BinaryIO, elements: Elements, is_record: Callable[[Any], bool]) -> bool:
     """Tells whether the line that holds an array is a record of its own."""
-    stream.seek(0)
-    before = stream.read(elements.start).lstrip(b"\xef\xbb\xbf" + _BLANKS)
+    stream.seek(elements.passed)
+    before = stream.read(elements.start - elements.passed).lstrip(b"\xef\xbb\xbf" + _BLANKS)
     if not elements.closed or not before.startswith(b"{") or b"\n" in before:
         return False
     stream.seek(elements.end)
@@ -189,34 +214,104 @@ def _pieces(stream: BinaryIO, elements: Elements) -> Iterator[bytes]:
         place = end
 
 
-def _first(around: bytes, describe: Describe) -> Record | None:
+def _first(around: bytes, passed: int, describe: Describe) -> Record | None:
     """Returns what stands around the messages as a record; None where it is no JSON by itself."""
-    value, problem = parse(around)
+    value, problem = parse(around[passed:])
     # An array that is the document itself is none of its faults.
     if value is None or not (problem is None or isinstance(value, list)):
         return None
-    first = Record(around.removesuffix(b"\n"), value, 1, newline=around.endswith(b"\n"))
+    fault = "what stands before the document is no part of it" if passed else None
+    first = Record(around.removesuffix(b"\n"), value, 1, newline=around.endswith(b"\n"), problem=fault)
     return described(first, describe)._replace(id=DOCUMENT)
 
 
-def _rest(rest: bytes, judged: bytes, line: int) -> Iterator[Record]:
+def _whole(raw: bytes) -> Record:
+    """Returns a document whose messages are not to be found."""
+    judged = raw[beginning(raw) :]
+    place = len(raw) - len(judged) + _fault(judged, whole=True)
+    problem = _NOT_COMPLETE if _is_cut(judged) else _damaged(place)
+    line = 1 + raw.count(b"\n", 0, place)
+    return Record(raw.removesuffix(b"\n"), None, line, DOCUMENT, newline=raw.endswith(b"\n"), problem=problem)
+
+
+def _tail(head: bytes, rest: bytes, elements: Elements, line: Callable[[], int]) -> Iterator[Record]:
     """Yields what stands after the last whole message of a document that has no proper end.
 
     Args:
+        head: What stands before the messages.
         rest: What stands there.
-        judged: The text that tells whether it is only cut.
-        line: The number of its first line.
+        elements: The messages.
+        line: Tells the number of its first line, once they are passed.
     """
-    record = Record(rest.removesuffix(b"\n"), line=line, newline=rest.endswith(b"\n"))
-    text = judged.decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n")
-    if _is_cut(text.removeprefix(",").lstrip(" \t\r\n")):
-        yield record._replace(problem="the document is not complete", unfinished=True)
+    record = Record(rest.removesuffix(b"\n"), newline=rest.endswith(b"\n"))
+    # What is at fault after its messages is so without them.
+    before = head[elements.passed :] if rest.lstrip(_BLANKS)[:1] == b"]" else b""
+    judged = before + rest
+    if _is_cut(judged):
+        yield record._replace(problem=_NOT_COMPLETE, unfinished=True, line=line())
+        return
+    place = _fault(judged, whole=bool(before))
+    if place < len(before):
+        place += elements.passed
+        yield record._replace(problem=_damaged(place), line=1 + head.count(b"\n", 0, place))
     else:
-        yield record._replace(problem="from here on it is no array of messages")
+        place -= len(before)
+        yield record._replace(problem=_damaged(elements.end + place), line=line() + rest.count(b"\n", 0, place))
 
 
-def _is_cut(text: str) -> bool:
-    """Tells whether a value stops before its end, so that more of it may follow."""
+def damage(head: bytes, *, whole: bool) -> tuple[int, bool] | None:
+    """Returns where a file that begins like JSON is none any more, and whether it is only cut there.
+
+    None where it does not begin like JSON, or all is well with it.
+
+    Args:
+        head: Its beginning.
+        whole: Whether that is all of it.
+    """
+    if not head.lstrip(b"\xef\xbb\xbf" + _BLANKS).startswith((b"{", b"[")):
+        return None
+    place = _fault(head, whole=True)
+    if place == len(head) and parse(head)[0] is not None:
+        return None
+    if head[place : place + 1] in (b"{", b"[") and parse(head[:place])[0] is not None:
+        return None  # another value follows
+    if not _is_cut(head):
+        return place, False
+    return (len(head), True) if whole else None
+
+
+def _damaged(place: int) -> str:
+    return f"the document is damaged at byte {place + 1}"
+
+
+def _fault(judged: bytes, *, whole: bool) -> int:
+    """Returns where bytes are no JSON any more, or no UTF-8.
+
+    Args:
+        judged: The bytes.
+        whole: Whether a value may stand there at all.
+    """
+    start = _BEFORE.match(judged).end()  # type: ignore[union-attr]  # it matches nothing at least
+    text = judged[start:].decode("utf-8", "surrogateescape")
+    try:
+        end = measure.raw_decode(text)[1]
+        end = end if whole else 0
+        end += len(text[end:]) - len(text[end:].lstrip(" \t\r\n"))
+    except json.JSONDecodeError as error:
+        end = error.pos
+    except RecursionError:
+        end = 0
+    place = start + len(text[:end].encode("utf-8", "surrogateescape"))
+    try:
+        judged.decode()
+    except UnicodeDecodeError as error:
+        return min(place, error.start)
+    return place
+
+
+def _is_cut(judged: bytes) -> bool:
+    """Tells whether a value, or the comma before it and it, stops before its end, so that more of it may follow."""
+    text = judged.decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n").removeprefix(",").lstrip(" \t\r\n")
     try:
         measure.raw_decode(text)
     except json.JSONDecodeError as error:

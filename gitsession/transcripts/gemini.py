@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.transcripts import document, records
+from gitsession.transcripts.arrays import beginning
 from gitsession.transcripts.base import Format, Growth, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.gemini_compose import compose
@@ -26,8 +27,9 @@ _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sessionId"\s*:\s*"([^"\\]+)
 
 
 def _recognise(head: bytes, _name: str) -> bool:
-    found = records.first_objects(head, 1)
-    return any(map(is_metadata, found)) if found else bool(_BEGINNING.match(head))
+    if any(map(is_metadata, records.first_objects(head, 1))):
+        return True
+    return any(_BEGINNING.match(head, place) for place in (0, beginning(head)))
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
@@ -44,13 +46,17 @@ def _write(log: Log) -> Iterator[bytes]:
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     # A document that is cut has no value, but says this before its messages.
-    named = _BEGINNING.match(first.raw)
+    named = _BEGINNING.match(first.raw, beginning(first.raw))
     own = text(first.value, "sessionId") or (named[1].decode("utf-8", "replace") if named else path.stem)
     header: dict[str, Any] = {"id": own, "created_at": "", "agent": "gemini"}
     parent = path.parent.name
     if text(first.value, "kind") == "subagent" and parent not in ("", "chats", own):
         header |= {"id": f"{parent}/{own}", "parent_session": parent}
     return _learn(header, first)
+
+
+def _names_itself(first: Record) -> bool:
+    return bool(text(first.value, "sessionId"))
 
 
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
@@ -82,6 +88,7 @@ GEMINI = Format(
     write=_write,
     outline=outline,
     growth=_growth,
+    names_itself=_names_itself,
     places=("${GEMINI_CLI_HOME:-~}/.gemini/tmp",),
     compose=compose,
 )

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from gitsession.blocks import flat_text
 from gitsession.columns import Scratch
 from gitsession.model import CompactionEntry
+from gitsession.transcripts import document
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.fields import integer, mapping, text
 from gitsession.transcripts.folding import Conversation, entries_of
 from gitsession.transcripts.gemini_records import SNAPSHOT, is_message, messages_of
 from gitsession.transcripts.standing import NONE, Standing
-from gitsession.transcripts.versions import latest
 
 
 class _Slot(NamedTuple):
@@ -30,7 +30,7 @@ class _Slot(NamedTuple):
 
 def fold(log: Sequence[Record]) -> Conversation:
     """Returns the conversation of a log."""
-    records = latest(log)
+    records = document.now(log)
     slots: list[_Slot] = []
     history = _History(records, slots=slots)
     for _ in history.walk():

@@ -6,7 +6,6 @@ a state that has them under `messages`, alone or within `values`, `channel_value
 session.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -25,7 +24,6 @@ from gitsession.transcripts.normal import (
     titled_by_prompt,
     tool_call,
 )
-from gitsession.transcripts.versions import latest
 from gitsession.view import View
 
 _PATHS = ((), ("messages",), ("values", "messages"), ("channel_values", "messages"), ("output", "messages"))
@@ -62,8 +60,8 @@ def _fields(value: Any) -> tuple[str, dict[str, Any]]:
 
 def _recognise(head: bytes, _name: str) -> bool:
     if document.is_document(head, _PATHS):
-        found = list(itertools.islice(document.read(head, _PATHS, _describe), 1, 3))
-        return bool(found) and all(_fields(one.value)[0] for one in found if one.value is not None or one is found[0])
+        first, *second = document.first_values(head, _PATHS, 2) or [None]
+        return bool(_fields(first)[0]) and all(_fields(one)[0] for one in second if one is not None)
     objects = records.first_objects(head, 2)
     return bool(objects) and all(_fields(value)[0] for value in objects)
 
@@ -162,7 +160,7 @@ def _view(record: Record) -> View:
 
 def _fold(log: Sequence[Record]) -> Conversation:
     names: dict[str, str] = {}
-    return fold_each(latest(log), lambda record: _messages(record.value, names))
+    return fold_each(document.now(log), lambda record: _messages(record.value, names))
 
 
 LANGCHAIN = Format(

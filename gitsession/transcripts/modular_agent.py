@@ -1,6 +1,7 @@
 """modular-agent: a header on the first line, then one entry a line; the same entries that a store holds."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import filterfalse
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -27,10 +28,12 @@ def _is_entry(value: dict[str, Any]) -> bool:
 
 
 def _recognise(head: bytes, _name: str) -> bool:
-    found = records.first_objects(head, 2)
+    found = records.first_objects(head)
     if not found or not is_header(found[0]):
         return False
-    return _is_entry(found[1]) if len(found) > 1 else isinstance(found[0].get("created_at"), str)
+    # The header may stand there twice.
+    first = next(filterfalse(is_header, found), None)
+    return isinstance(found[0].get("created_at"), str) if first is None else _is_entry(first)
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part
 from gitsession.transcripts import bundle, document, records
+from gitsession.transcripts.arrays import beginning
 from gitsession.transcripts.base import Bundled, Format, Growth, Listing, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
@@ -46,18 +47,19 @@ _PATHS = (("messages",),)
 _BESIDE = ("session_diff", "share", "todo")
 _DATA = "${XDG_DATA_HOME:-~/.local/share}/opencode"
 _STORAGE = f"{_DATA}/storage"
+# How the file of a session begins, be the rest damaged.
+_SESSION_FILE = re.compile(rb'\s*\{\s*"id"\s*:\s*"ses_\w+"\s*,\s*"(?:slug|version|projectID|directory|parentID)"\s*:')
 # The session's id in an export that is cut.
 _BEGINNING = re.compile(rb'"id"\s*:\s*"(ses\w*)"')
 
 
 def _recognise(head: bytes, _name: str) -> bool:
-    found = records.first_objects(head, 1)
-    if found:
-        return is_session(session_of(found[0])) and ("info" not in found[0] or "messages" in found[0])
-    start = document.read(head, _PATHS, _describe)
-    first = next(start, None)
-    # An export that is longer than the head: what it is stands before its messages.
-    return first is not None and b'"projectID"' in first.raw and b'"info"' in first.raw[:40]
+    for value in records.first_objects(head, 1):
+        if is_session(session_of(value)):
+            return "info" not in value or "messages" in value
+    # An export that is longer than the head, or damaged: what it is stands before its messages.
+    begun = next(document.read(head, _PATHS, _describe)).raw[beginning(head) :]
+    return (b'"projectID"' in begun and b'"info"' in begun[:40]) or bool(_SESSION_FILE.match(begun))
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -68,7 +70,7 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    return document.read_stream(stream, _PATHS, _describe)
+    return bundle.checked(document.read_stream(stream, _PATHS, _describe))
 
 
 def _write(log: Log) -> Iterator[bytes]:
@@ -118,6 +120,10 @@ def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     named = _BEGINNING.search(first.raw[:4096])
     own = text(session_of(first.value), "id") if isinstance(first.value, dict) else named[1].decode() if named else ""
     return _learn({"id": own or path.stem, "created_at": "", "agent": "opencode"}, first)
+
+
+def _names_itself(first: Record) -> bool:
+    return text(session_of(first.value), "id").startswith("ses") if isinstance(first.value, dict) else False
 
 
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
@@ -177,6 +183,7 @@ OPENCODE = Format(
     abandoned=none_abandoned,
     write=_write,
     growth=_growth,
+    names_itself=_names_itself,
     bundle=_bundle,
     owner=_owner,
     # The database comes first: what it has taken over from the folder is not looked at there again.

@@ -9,11 +9,10 @@ from typing import Any
 
 from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part, compact
-from gitsession.transcripts import bundle
+from gitsession.transcripts import bundle, document
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import mapping, one_line, text, time
 from gitsession.transcripts.normal import image_part, normal_message, text_part, tool_call
-from gitsession.transcripts.versions import latest
 from gitsession.view import View, Who
 
 
@@ -43,7 +42,7 @@ def messages_now(log: Sequence[Record]) -> list[Record]:
 
     They are records of an export: those of a folder are put together, each under the id of the record that begins it.
     """
-    found = latest(log)
+    found = document.now(log)
     messages = _put_together(found) if found and bundle.is_file(found[0].value) else found
     session = session_of(found[0].value) if found and isinstance(found[0].value, dict) else {}
     reverted = text(mapping(session, "revert"), "messageID")

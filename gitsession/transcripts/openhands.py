@@ -5,7 +5,6 @@ a line; it is named by its file. The folder is `<conversation>/base_state.json`,
 `events/event-<number>-<id>.json`, read as a `bundle`: an event's file is written once, the state again and again.
 """
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
@@ -31,8 +30,7 @@ def _recognise(head: bytes, name: str) -> bool:
     if _EVENT_FILE.fullmatch(name):
         return False
     if document.is_document(head, _PATHS):
-        found = list(itertools.islice(document.read(head, _PATHS, _describe), 1, 3))
-        return bool(found) and is_event(found[0].value)
+        return any(map(is_event, document.first_values(head, _PATHS, 1)))
     first = records.first_objects(head, 1)
     return any(is_event(inner) or is_state(inner) for inner in map(inner_of, first))
 
@@ -45,7 +43,9 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    return document.read_stream(stream, _PATHS, _describe, lambda value: is_event(value) or bundle.is_file(value))
+    return bundle.checked(
+        document.read_stream(stream, _PATHS, _describe, lambda value: is_event(value) or bundle.is_file(value))
+    )
 
 
 def _write(log: Log) -> Iterator[bytes]:
@@ -76,6 +76,10 @@ def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     own = text(inner, "id") if is_state(inner) else ""
     named = path.parent.name if path.name == STATE else path.stem
     return _learn({"id": own or named or path.stem, "created_at": "", "agent": "openhands"}, first)
+
+
+def _names_itself(first: Record) -> bool:
+    return is_state(inner_of(first.value))
 
 
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
@@ -111,6 +115,7 @@ OPENHANDS = Format(
     abandoned=none_abandoned,
     write=_write,
     growth=_growth,
+    names_itself=_names_itself,
     bundle=_bundle,
     owner=_owner,
     places=("${OPENHANDS_CONVERSATIONS_DIR:-${OPENHANDS_PERSISTENCE_DIR:-~/.openhands}/conversations}",),

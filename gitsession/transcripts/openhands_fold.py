@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from gitsession.model import CompactionEntry, Message
-from gitsession.transcripts import bundle
+from gitsession.transcripts import bundle, document
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import items, mapping, text
 from gitsession.transcripts.folding import Conversation, fold_each
 from gitsession.transcripts.openhands_events import forgotten, messages_of
-from gitsession.transcripts.versions import latest
 
 STATE = "base_state.json"
 """The file by which the folder of a conversation is recognised."""
@@ -37,7 +36,7 @@ def inner_of(value: Any) -> dict[str, Any]:
 
 def events_now(log: Sequence[Record]) -> list[Record]:
     """Returns the records of a log as they are now, in the order of its events."""
-    found = latest(log)
+    found = document.now(log)
     if found and bundle.is_file(found[0].value):
         found.sort(key=lambda record: _order(text(record.value, "path")))
     return found

@@ -10,6 +10,7 @@ printed: context that no person typed, or the result of a call, where the model 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -22,7 +23,6 @@ from gitsession.transcripts.base import Format, Growth, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
 from gitsession.transcripts.normal import content_of_blocks, damaged, normal_message, titled_by_prompt, tool_call
-from gitsession.transcripts.versions import latest
 from gitsession.view import View
 
 _PATHS = (("history",), ("trajectory",), ("messages",))
@@ -32,8 +32,8 @@ _MINI = re.compile(rb'"(?:trajectory_format|mini_version|model_stats|exit_status
 def _recognise(head: bytes, _name: str) -> bool:
     if not document.is_document(head, _PATHS):
         return False
-    around, *found = list(document.read(head, _PATHS, _describe))[:2]
-    value = found[0].value if found else None
+    around, *found = islice(document.read(head, _PATHS, _describe), 2)
+    value = document.lenient(found[0]).value if found else None
     if _is_step(value) or text(value, "message_type") or (text(value, "role") and text(value, "agent")):
         return True
     extra = mapping(value, "extra")
@@ -62,6 +62,16 @@ def _read(stream: BinaryIO) -> Iterator[Record]:
         found = find(stream, _PATHS[2:])
         chosen = min(found, default=None)
     return document.read_elements(stream, None if chosen is None else found[chosen], _describe)
+
+
+def _now(log: Sequence[Record]) -> Sequence[Record]:
+    """Returns the messages as they are now; where they are missing, the steps that stand in what there is."""
+    records = document.now(log)
+    if len(records) == 1 and document.is_first(records[0]) and records[0].value is None:
+        own = records[0].id
+        steps = islice(document.read(records[0].raw, _PATHS, _describe), 1, None)
+        return [step._replace(id=f"{own}/{number}" if number else own) for number, step in enumerate(steps)]
+    return records
 
 
 def _write(log: Log) -> Iterator[bytes]:
@@ -162,7 +172,7 @@ def _fold(log: Sequence[Record]) -> Conversation:
         spoken = spoken or any(one["role"] == "assistant" and not one.get("meta") for one in said)
         return said
 
-    return fold_each(latest(log), messages)
+    return fold_each(_now(log), messages)
 
 
 SWE_AGENT = Format(

@@ -25,22 +25,27 @@ _MOST_TOKEN = 64
 class Window:
     """A place in JSON text, and as much of what follows as was looked at so far."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        """Begins where a stream of bytes stands; a byte order mark there is passed over."""
+    def __init__(self, stream: BinaryIO, passed: int = 0) -> None:
+        """Begins where a stream of bytes stands; a byte order mark there is passed over.
+
+        Args:
+            stream: The bytes.
+            passed: How many of them were read before.
+        """
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._text = ""
         self._place = 0
         self._ended = False
         # How many bytes there are before a place of the text.
-        self._bytes = 0
+        self._bytes = passed
         self._counted = 0
         if self.at("\ufeff"):
             self.step()
 
     @property
     def offset(self) -> int:
-        """Where it stands, in bytes from where it began."""
+        """Where it stands, in bytes from the beginning of the stream."""
         passed = self._text[self._counted : self._place]
         self._bytes += len(passed) if passed.isascii() else len(passed.encode("utf-8", "surrogateescape"))
         self._counted = self._place

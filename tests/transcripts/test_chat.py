@@ -63,7 +63,7 @@ def test_a_cut_document_keeps_its_whole_messages(cut: bytes) -> None:
 def test_a_damaged_document_keeps_what_stands_before_the_damage() -> None:
     content = b'[{"role":"user","content":"a"}, no, {"role":"user","content":"b"}]'
     records = read(CHAT, content)
-    assert [record.problem for record in records] == [None, None, "from here on it is no array of messages"]
+    assert [record.problem for record in records] == [None, None, "the document is damaged at byte 33"]
     assert b"".join(CHAT.write(records)) == content
 
 

@@ -190,6 +190,21 @@ def test_a_first_line_longer_than_the_head_is_read_to_its_end(path: Path) -> Non
         assert find_format(io.BytesIO(content), path.name) is format_of(path)
 
 
+LOGS = [path for path in LINES if format_of(path).growth(records_of(path)[0]) == "log"]
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name_of)
+def test_a_line_of_something_else_before_a_log_does_not_hide_it(path: Path) -> None:
+    for junk in (b"npm notice\n", b"x" * 200_000 + b"\n", b'{"a": "' + b"x" * 200_000 + b"\n"):
+        assert find_format(io.BytesIO(junk + path.read_bytes()), path.name) is format_of(path)
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name_of)
+def test_a_log_that_begins_twice_is_one(path: Path) -> None:
+    first, _, _ = path.read_bytes().partition(b"\n")
+    assert find_format(io.BytesIO(first + b"\n" + path.read_bytes()), path.name) is format_of(path)
+
+
 def test_a_long_line_that_never_ends_is_read_no_further_than_it_is_looked_at() -> None:
     stream = io.BytesIO(b'{"a":"' + b"x" * (20 << 20))
     assert find_format(stream, "a.jsonl") is None

@@ -1,51 +1,25 @@
-"""Transcripts that are written anew when they grow: documents, and directories of files."""
+"""Documents that are written anew when they grow."""
 
 import json
-import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
-from transcript_files import FIXTURES, content_of
+from imports import imported, original, read_twice, texts
 
 from gitsession import (
     FoundSecret,
-    ImportFailure,
     ImportResult,
     Store,
-    UnknownTranscript,
-    few,
     import_transcripts,
 )
-from gitsession.files import listing, whole
-from gitsession.repo import scratch
-from gitsession.transcripts import FORMATS
 from tests.secrets_made_up import SECRETS
 
 SESSION = "5f0c2c1e-7d0a-4f43-9d2e-0a6f5b7c1d04"
-OPENCODE = "ses_48c1f0a2bffeX1"
 
 
 @pytest.fixture(params=["in memory", "read again"], autouse=True)
 def _twice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Goes through each transcript twice as if it was a small one, and as if it was a large one."""
-    if request.param == "read again":
-        monkeypatch.setattr(few, "_MOST_BYTES", 0)
-        monkeypatch.setattr(scratch, "_IN_MEMORY", 0)
-
-
-def imported(store: Store, path: Path) -> ImportResult:
-    (done,) = import_transcripts(store, [path])
-    assert isinstance(done, ImportResult)
-    return done
-
-
-def original(store: Store, session: str) -> bytes:
-    return b"".join(store.original(session))
-
-
-def texts(store: Store, session: str) -> list[Any]:
-    return [message.get("content") for message in store.messages(session)]
+    read_twice(str(request.param), monkeypatch)
 
 
 def gemini(path: Path, *messages: tuple[str, str], updated: int = 0) -> Path:
@@ -123,10 +97,54 @@ def test_a_document_that_lost_a_message_goes_on_beside_the_session(store: Store,
 
 
 def test_another_file_of_the_same_name_does_not_replace_the_first(store: Store, path: Path) -> None:
+    for said in ("one", "uno"):
+        path.write_text(json.dumps([{"id": "a", "role": "user", "content": said}]))
+        done = imported(store, path)
+    assert done.rewritten_from == "session"
+    assert texts(store, "session") == ["one"]
+
+
+def test_another_state_of_the_same_session_is_one_whatever_changed(store: Store, path: Path) -> None:
     imported(store, gemini(path, ("a", "one"), ("b", "two")))
-    done = imported(store, gemini(path, ("a", "uno"), ("b", "due")))
-    assert done.rewritten_from == SESSION
-    assert texts(store, SESSION) == ["one", "two"]
+    done = imported(store, gemini(path, ("a", "uno"), ("b", "due"), updated=1))
+    assert (done.session, done.new_commits, done.rewritten_from) == (SESSION, 3, None)
+    assert texts(store, SESSION) == ["uno", "due"]
+
+
+@pytest.mark.parametrize("end", [-90, -40, -2])
+def test_a_document_that_was_read_while_it_was_written_is_no_later_state(store: Store, path: Path, end: int) -> None:
+    whole = gemini(path, ("a", "one"), ("b", "two")).read_bytes()
+    imported(store, path)
+    path.write_bytes(whole[:end])
+    torn = imported(store, path)
+    assert (torn.session, torn.new_commits, torn.unfinished) == (SESSION, 0, True)
+    gemini(path, ("a", "one"), ("b", "two"), ("c", "three"), updated=1)
+    path.write_bytes(path.read_bytes()[:-2])
+    assert imported(store, path).new_commits == 1
+    assert original(store, SESSION).startswith(whole[:100])
+    assert texts(store, SESSION) == ["one", "two", "three"]
+    path.write_bytes(whole)
+    assert imported(store, path).new_commits == 0
+
+
+def test_a_document_with_a_damaged_message_goes_on_beside_the_session(store: Store, path: Path) -> None:
+    whole = gemini(path, ("a", "one"), ("b", "two")).read_bytes()
+    imported(store, path)
+    path.write_bytes(whole.replace(b'"two"', b"two"))
+    damaged = imported(store, path)
+    assert damaged.rewritten_from == SESSION
+    assert original(store, damaged.session) == path.read_bytes()
+    path.write_bytes(whole)
+    assert (imported(store, path).new_commits, imported(store, path).session) == (0, SESSION)
+    assert original(store, SESSION) == whole
+
+
+def test_a_damaged_document_grows(store: Store, path: Path) -> None:
+    damaged = b'[{"role":"user","content":"\xff"},{"role":"user","content":"b"}]'
+    path.write_bytes(damaged)
+    imported(store, path)
+    path.write_bytes(damaged[:-1] + b',{"role":"user","content":"c"}]')
+    assert (imported(store, path).session, texts(store, "session")) == ("session", ["\ufffd", "b", "c"])
 
 
 def test_a_document_that_was_cut_is_completed(store: Store, path: Path) -> None:
@@ -199,117 +217,3 @@ def test_progress_is_told_for_each_byte_of_a_document(store: Store, path: Path) 
         # But for the end of a line, which may be missing.
         assert size <= sum(told) <= size + 1
         assert len(told) == end + 1
-
-
-@pytest.fixture
-def storage(tmp_path: Path) -> Path:
-    """Returns a copy of opencode's folder."""
-    return Path(shutil.copytree(FIXTURES / "opencode" / "storage", tmp_path / "storage"))
-
-
-def test_the_files_of_a_folder_are_one_session(store: Store, storage: Path) -> None:
-    (done,) = import_transcripts(store, [storage])
-    assert isinstance(done, ImportResult)
-    assert (done.session, done.format, done.problems) == (OPENCODE, "opencode", ())
-    assert texts(store, OPENCODE)[-1] == "Two: a.txt and b.txt."
-    assert original(store, OPENCODE) == content_of(storage / "session" / "9d3f6c" / f"{OPENCODE}.json")
-
-
-def test_each_file_comes_back_from_a_folder(store: Store, storage: Path) -> None:
-    list(import_transcripts(store, [storage]))
-    files = [json.loads(line) for line in original(store, OPENCODE).splitlines()]
-    expected = {str(path.relative_to(storage)): path.read_text() for path in storage.rglob("*.json")}
-    assert {one["path"]: one["text"] for one in files} == expected
-
-
-def test_files_that_changed_and_came_anew_are_added(store: Store, storage: Path) -> None:
-    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
-    changed = storage / "part" / "msg_03" / "prt_0301.json"
-    whole = changed.read_text()
-    changed.write_text(whole.replace("Two: a.txt and b.txt.", "Two:"))
-    late = storage / "part" / "msg_02" / "prt_0204.json"
-    late_text = late.read_text()
-    late.unlink()
-    imported(store, session)
-    assert texts(store, OPENCODE)[-1] == "Two:"
-    changed.write_text(whole)
-    late.write_text(late_text)
-    done = imported(store, session)
-    assert (done.session, done.new_commits, done.rewritten_from) == (OPENCODE, 2, None)
-    assert [message["role"] for message in store.messages(OPENCODE)] == [
-        *("user", "user", "assistant", "tool", "tool", "assistant")
-    ]
-    assert original(store, OPENCODE) == content_of(session)
-    assert imported(store, session).new_commits == 0
-
-
-def test_a_folder_that_lost_a_message_goes_on_beside_the_session(store: Store, storage: Path) -> None:
-    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
-    imported(store, session)
-    (storage / "message" / OPENCODE / "msg_03.json").unlink()
-    session.write_text(session.read_text().replace('"files": 0', '"files": 1'))
-    done = imported(store, session)
-    assert done.rewritten_from == OPENCODE
-    assert original(store, done.session) == content_of(session)
-
-
-def test_what_becomes_of_a_folder_during_an_import_is_for_the_next(store: Store, storage: Path) -> None:
-    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
-    late = storage / "part" / "msg_02" / "prt_0204.json"
-    late_text = late.read_text()
-    late.unlink()
-    imported(store, session)
-    late.write_text(late_text)
-    expected = content_of(session)
-
-    def interfere(_: int) -> None:
-        late.unlink(missing_ok=True)
-        (storage / "message" / OPENCODE / "msg_03.json").write_text("{}")
-
-    (done,) = import_transcripts(store, [session], progress=interfere)
-    assert isinstance(done, ImportResult)
-    assert (done.session, done.new_commits, done.problems) == (OPENCODE, 1, ())
-    assert original(store, OPENCODE) == expected
-
-
-def test_the_files_of_a_folder_are_read_one_by_one(storage: Path) -> None:
-    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
-    bundled = FORMATS["opencode"].bundle(session, listing)
-    assert bundled is not None
-    first, second, third, *others = sorted(bundled[1][1:])
-    with session.open("rb") as file:
-        stream = whole(bundled, file)
-        assert json.loads(stream.readline())["path"] == bundled[1][0]
-        (storage / first).write_text("{}")
-        (storage / second).unlink()
-        files = [json.loads(line) for line in stream]
-    assert files[0] == {"path": first, "text": "{}"}
-    assert [one["path"] for one in files] == [first, third, *others]
-
-
-@pytest.mark.parametrize("piece", ["message/*/msg_02.json", "part/msg_03/prt_0301.json", "todo/*.json"])
-def test_a_piece_of_a_folder_stands_for_all_of_it(store: Store, storage: Path, piece: str) -> None:
-    (path,) = storage.glob(piece)
-    done = imported(store, path)
-    assert (done.session, done.path.name) == (OPENCODE, f"{OPENCODE}.json")
-    # Also where its pieces are met before it: as one transcript, once.
-    assert [one.new_commits for one in import_transcripts(store, [storage]) if isinstance(one, ImportResult)] == [0]
-
-
-def test_a_piece_of_a_folder_that_is_gone_is_no_transcript(store: Store, storage: Path) -> None:
-    shutil.rmtree(storage / "session")
-    (failed,) = import_transcripts(store, [storage / "part" / "msg_03" / "prt_0301.json"])
-    assert isinstance(failed, ImportFailure)
-    assert isinstance(failed.error, UnknownTranscript)
-
-
-def test_an_event_of_a_conversation_stands_for_all_of_it(store: Store) -> None:
-    (path,) = FIXTURES.glob("openhands/conversations/*/events/event-00003-e3.json")
-    assert imported(store, path).path == path.parent.parent / "base_state.json"
-
-
-def test_a_bundle_that_was_exported_is_the_session_again(store: Store, storage: Path, tmp_path: Path) -> None:
-    list(import_transcripts(store, [storage]))
-    exported = tmp_path / "exported.jsonl"
-    exported.write_bytes(original(store, OPENCODE))
-    assert (imported(store, exported).session, imported(store, exported).new_commits) == (OPENCODE, 0)

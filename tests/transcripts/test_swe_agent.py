@@ -6,6 +6,7 @@ import pytest
 from folded import assistant, call, conversation, speakers, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
+from gitsession.model import MessageEntry
 from gitsession.transcripts import FORMATS
 
 SWE_AGENT = FORMATS["swe-agent"]
@@ -76,4 +77,6 @@ def test_steps_of_a_large_run_are_its_conversation_if_it_is_whole(end: str, expe
 def test_steps_are_not_taken_for_the_messages_while_a_history_may_come() -> None:
     content = FULL.read_bytes()
     (record,) = read(SWE_AGENT, content[: content.index(b'"history"')])
-    assert record.unfinished
+    assert (record.id, record.problem, record.unfinished) == ("document", "the document is not complete", False)
+    shown = [entry.message["role"] for entry in SWE_AGENT.fold([record]) if isinstance(entry, MessageEntry)]
+    assert shown == ["assistant", "user", "assistant"]

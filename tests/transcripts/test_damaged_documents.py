@@ -1,0 +1,115 @@
+"""A document that is damaged is told by its beginning, kept as it is, shown as far as it can be read, and reported."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from transcript_files import TRANSCRIPTS, format_of, name_of, read, records_of
+
+from gitsession.model import MessageEntry
+from gitsession.transcripts import Format, Record, document, find_format
+
+DOCUMENTS = [
+    path
+    for path in TRANSCRIPTS
+    if format_of(path).growth(records_of(path)[0]) == "document" and path.name not in ("empty.json", "steps.traj")
+]
+
+
+def _shown(one: Format, log: list[Record]) -> list[str]:
+    """Returns the messages that are shown of a transcript, in the order in which they are."""
+    found = one.fold([record for record in log if not record.unfinished])
+    return [repr(entry.message) if isinstance(entry, MessageEntry) else entry.summary for entry in found]
+
+
+def _in_last(content: bytes, what: bytes, last: bytes) -> bytes:
+    """Returns a document with something put before the value of a field in its last message."""
+    place = content.index(b":", content.index(last)) + 1
+    return content[:place] + what + content[place:]
+
+
+DAMAGE: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "cut": lambda content, last: content[: content.index(last) + 20],
+    "a stray word": lambda content, last: _in_last(content, b" oops", last),
+    "a byte that is no UTF-8": lambda content, last: _in_last(content, b"\xff", last),
+    "a zero": lambda content, last: _in_last(content, b"\0", last),
+}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=map(name_of, DOCUMENTS))
+@pytest.mark.parametrize("how", DAMAGE)
+def test_what_stands_before_the_damage_is_shown(path: Path, how: str) -> None:
+    one, log, whole = format_of(path), records_of(path), path.read_bytes()
+    content = DAMAGE[how](whole, log[-1].raw)
+
+    assert find_format(io.BytesIO(content), path.name) is one
+    found = read(one, content)
+    assert [record.raw for record in found[1:-1]] == [record.raw for record in log[1:-1]]
+    assert b"".join(one.write(found)) == content
+    before = _shown(one, log[:-1])
+    assert _shown(one, found)[: len(before)] == before
+    # Where it is at fault, or that it is cut: that it is still being written.
+    fault = found[-1].problem or ""
+    if how == "cut":
+        assert (found[-1].unfinished, fault) == (True, "the document is not complete")
+        return
+    place = next(at for at, (new, old) in enumerate(zip(content, whole, strict=False)) if new != old)
+    assert fault == f"the document is damaged at byte {place + 1}"
+    assert found[-1].line == 1 + content.count(b"\n", 0, place)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=map(name_of, DOCUMENTS))
+def test_a_message_with_a_byte_that_is_no_utf_8_is_shown(path: Path) -> None:
+    one, log = format_of(path), records_of(path)
+    whole, first = path.read_bytes(), json.loads(log[1].raw.lstrip(b" \n,"))
+    words = max((text for text in _texts(first) if text.isascii() and text.isalnum() is False), key=len)
+    place = whole.index(words.encode(), whole.index(log[1].raw)) + 1
+    content = whole[:place] + b"\xff" + whole[place:]
+
+    assert find_format(io.BytesIO(content), path.name) is one
+    found = read(one, content)
+    assert [record.problem is None for record in found][:3] == [True, False, True]
+    assert len(_shown(one, found)) == len(_shown(one, log))
+    assert b"".join(one.write(found)) == content
+
+
+@pytest.mark.parametrize("notice", [b"> npm notice {x} [y]\n", b"[INFO] done\n\n", b"warn: a\r\nwarn: b\r\n"])
+@pytest.mark.parametrize("path", DOCUMENTS, ids=map(name_of, DOCUMENTS))
+def test_lines_of_text_before_a_document_hide_nothing(path: Path, notice: bytes) -> None:
+    one, log = format_of(path), records_of(path)
+    content = notice + path.read_bytes()
+
+    assert find_format(io.BytesIO(content), path.name) is one
+    found = read(one, content)
+    assert _shown(one, found) == _shown(one, log)
+    assert [record.problem for record in found][:2] == ["what stands before the document is no part of it", None]
+    assert b"".join(one.write(found)) == content
+
+
+@pytest.mark.parametrize(
+    ("head", "whole", "expected"),
+    [
+        (b'{"a":1}', True, None),
+        (b'{"a":1}\n{"b":2}\n', True, None),
+        (b"text", True, None),
+        (b'{"a":1, oops oops}', True, (8, False)),
+        (b'{"a":1} oops', True, (8, False)),
+        (b'{"a":"\xff"}', True, (6, False)),
+        (b'{"a":"x\n{"b":1}\n', True, (7, False)),
+        (b'{"a":1', True, (6, True)),
+        (b'{"a":1', False, None),
+        (b'{"a":"' + b"x" * 100, False, None),
+    ],
+)
+def test_where_what_begins_like_json_is_none(head: bytes, whole: bool, expected: object) -> None:
+    assert document.damage(head, whole=whole) == expected
+
+
+def _texts(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for one in value.values() for text in _texts(one)]
+    if isinstance(value, list):
+        return [text for one in value for text in _texts(one)]
+    return [value] if isinstance(value, str) else []
