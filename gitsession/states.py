@@ -246,7 +246,8 @@ class _Counts:
 def _is_damaged(record: Record) -> bool:
     """Tells whether what a record holds cannot be read: a message, what stands around them, a file of JSON."""
     if bundle.is_file(record.value):
-        return bundle.fault(record.value) is not None
+        # What is wrong with one that was just read is known.
+        return record.problem is not None if record.line else bundle.fault(record.value) is not None
     return document.lenient(record).value is None and bool(record.raw.strip())
 
 

@@ -59,6 +59,8 @@ class Tree:
         self._link()
         self._circling: Column | None = None  # for each record more than 0 if it follows itself; None where none does
         self._order = self._last_first()
+        if self._circling is not None:
+            self._open_circles(self._circling)
 
     def _column(self, code: str, fill: int = 0) -> Column:
         """Returns a number for each record."""
@@ -71,10 +73,13 @@ class Tree:
         is the number of the one that it follows in the file's logic, from 1.
         """
         number = self._number(uuid)
+        self._parents[place] = self._number(text(value, "parentUuid"))
         if (earlier := self._places[number]) != NONE:
             self._kinds[earlier] = 0
+            if self._parents[place] == NONE and not is_boundary(value):
+                # A copy that a fork or a compaction wrote without its parent.
+                self._parents[place] = self._parents[earlier]
         self._places[number] = place
-        self._parents[place] = self._number(text(value, "parentUuid"))
         self._said[place] = _said_anew(value)
         self._kinds[place] = (
             _LINKED
@@ -126,6 +131,21 @@ class Tree:
             self._parents[place] = NONE if parent == place else parent
             if kind & _SPOKEN or (kind & _ATTACHED and parent == before):
                 spoken[aside] = place
+
+    def _open_circles(self, circling: Column) -> None:
+        """Has a compaction in a circle follow what was said before it in the file.
+
+        What it kept was written again after it, in the place of what it follows.
+        """
+        spoken, found = NONE, False
+        for place, kind in enumerate(self._kinds):
+            if kind & _BOUNDARY and circling[place] > 0 and self._parents[place] > place:
+                self._parents[place], found = spoken, True
+            elif kind & _SPOKEN and not kind & _ASIDE:
+                spoken = place
+        if found:
+            self._circling = None
+            self._order = self._last_first()
 
     def linked(self) -> Iterator[int]:
         """Yields the records of the tree, in the order of the file."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from claude_logs import answer, boundary, call, ids, other, record, result, summary, user
+from claude_logs import answer, boundary, call, ids, left, other, record, result, summary, user
 from transcript_files import FIXTURES, records_of
 
 from gitsession.model import CompactionEntry, MessageEntry, build_context
@@ -234,3 +234,26 @@ def test_a_summary_whose_boundary_is_missing_is_shown_where_it_was_written() -> 
 def test_a_prompt_that_waited_is_not_skipped_over_a_missing_line() -> None:
     waiting = other("q1", "a1", "attachment", attachment={"type": "queued_command", "prompt": "wait"})
     assert ids([*START, waiting, answer("a3", "nobody", "3", "m3")]) == ["u1", "a1", "q1", "a3"]
+
+
+def test_what_a_compaction_kept_and_wrote_again_hides_nothing_of_before() -> None:
+    kept = {"preservedSegment": {"headUuid": "a1", "anchorUuid": "s1", "tailUuid": "a2"}}
+    log = [
+        *START,
+        user("u2", "a1", "two"),
+        answer("a2", "u2", "2", "m2"),
+        boundary("b1", "a2", **kept),
+        summary("s1", "b1", "so far"),
+        answer("a2", "s1", "2", "m2"),
+        user("u3", "a2", "three"),
+    ]
+    assert ids(log) == ["u1", "a1", "u2", "s1", "a2", "u3"]
+    assert context(log) == ["[Conversation summary]\nso far", "1", "two", "2", "three"]
+    assert left(log) == []
+
+
+def test_copies_that_lost_their_parents_are_still_where_they_were() -> None:
+    compacted = [boundary("b1", "a1"), summary("s1", "b1", "so far"), user("u2", "s1", "two")]
+    copies = [user("u1", None, "one"), answer("a1", None, "1", "m1")]
+    assert ids([*START, *compacted, *copies, answer("a2", "u2", "2", "m2")]) == ["u1", "a1", "s1", "u2", "a2"]
+    assert left([*START, *compacted, *copies, answer("a2", "u2", "2", "m2")]) == []
