@@ -203,8 +203,15 @@ class Tree:
         return max(filter(self._is_spoken, self.linked()), default=NONE)
 
     def line(self) -> list[int]:
-        """Returns the records of the line that the agent would resume, the first one first."""
-        return list(self.back(self.leaf()))[::-1]
+        """Returns the records of the line that the agent would resume, the first one first.
+
+        Attachments after the last that was said are of it: they may be prompts that wait for the model.
+        """
+        end = self.leaf()
+        for place in range(end + 1, len(self._kinds) if end != NONE else 0):
+            if self._kinds[place] & _ATTACHED and self._parents[place] == end:
+                end = place
+        return list(self.back(end))[::-1]
 
     def abandoned(self) -> list[AbandonedLine]:
         """Returns the lines that the user left, in the order in which they ended.

@@ -257,3 +257,12 @@ def test_copies_that_lost_their_parents_are_still_where_they_were() -> None:
     copies = [user("u1", None, "one"), answer("a1", None, "1", "m1")]
     assert ids([*START, *compacted, *copies, answer("a2", "u2", "2", "m2")]) == ["u1", "a1", "s1", "u2", "a2"]
     assert left([*START, *compacted, *copies, answer("a2", "u2", "2", "m2")]) == []
+
+
+def test_a_prompt_that_waits_at_the_end_is_shown() -> None:
+    waiting = [
+        other("q1", "a1", "attachment", attachment={"type": "queued_command", "prompt": "wait"}),
+        other("x1", "q1", "attachment", attachment={"type": "skill_listing", "content": "-"}),
+    ]
+    assert ids([*START, *waiting]) == ["u1", "a1", "q1"]
+    assert ids([*START, *waiting, user("u2", "a1", "two")]) == ["u1", "a1", "u2"]

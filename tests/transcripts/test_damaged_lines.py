@@ -1,6 +1,7 @@
 """One line of a log that cannot be read, or is gone, hides no more than what it says itself."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ MORE_THAN_ITSELF = {
     "codex/rollback.jsonl": {15: _COUNTED, 23: _COUNTED, 32: _COUNTED},
     "pi/oddities.jsonl": {48: _CIRCLE},
 }
+# What is put before a command, and before the bytes of an image.
+_BEFORE = re.compile(r"^(! |data:[a-z/]+;base64,)")
 # What stands for a file in a message, in words of its own.
 _FILE = "[notes.pdf, application/pdf, 9 bytes]"
 
@@ -47,7 +50,7 @@ def _strings(value: Any) -> Iterator[str]:
         except ValueError:
             yield from value.split("\n")
     elif isinstance(value, str):
-        yield from filter(None, (line.removeprefix("! ").strip() for line in value.split("\n")))
+        yield from filter(None, (_BEFORE.sub("", line).strip() for line in value.split("\n")))
 
 
 def _shown(one: Format, log: list[Record]) -> set[str]:
