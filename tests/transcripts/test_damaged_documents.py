@@ -60,6 +60,20 @@ def test_what_stands_before_the_damage_is_shown(path: Path, how: str) -> None:
     assert found[-1].line == 1 + content.count(b"\n", 0, place)
 
 
+PRINTED = [path for path in DOCUMENTS if b"\n" in records_of(path)[2].raw[:2]]
+
+
+@pytest.mark.parametrize("path", PRINTED, ids=map(name_of, PRINTED))
+def test_what_stands_behind_a_damaged_message_is_shown_where_each_begins_a_line(path: Path) -> None:
+    one, log, whole = format_of(path), records_of(path), path.read_bytes()
+    found = read(one, _in_last(whole, b" oops", log[2].raw))
+
+    assert len(found) == 3
+    assert _shown(one, found) == _shown(one, [*log[:2], *log[3:]])
+    stored = [record._replace(line=0, id=record.id or f"r{place}") for place, record in enumerate(found)]
+    assert _shown(one, stored) == _shown(one, found)
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=map(name_of, DOCUMENTS))
 def test_a_message_with_a_byte_that_is_no_utf_8_is_shown(path: Path) -> None:
     one, log = format_of(path), records_of(path)
