@@ -3,11 +3,14 @@
 import json
 import os
 import pty
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.importing import FIXTURES
 
 from .conftest import COMMAND, Result, Run
 
@@ -142,6 +145,16 @@ def test_a_broken_line_is_named_and_hides_no_other(gitsession: Run, projects: Pa
     assert f"{path}:2: " in done.err
     assert done.out.endswith("1 line that could not be read\n")
     assert gitsession("export", "s1", "--format", "original").out.encode() == path.read_bytes()
+
+
+def test_a_damaged_file_of_a_folder_is_named(gitsession: Run, tmp_path: Path) -> None:
+    storage = shutil.copytree(FIXTURES / "opencode" / "storage", tmp_path / "storage")
+    (storage / "part" / "msg_03" / "prt_0301.json").write_bytes(b'{\n "id": \xff')
+    (session,) = (storage / "session").rglob("*.json")
+    (value,) = gitsession("import", session, "--json").values
+    reason = "it is no UTF-8 at byte 10"
+    assert value["problems"] == [{"line": 2, "reason": reason, "file": "part/msg_03/prt_0301.json"}]
+    assert f"{session}: part/msg_03/prt_0301.json:2: {reason}\n" in gitsession("import", session).err
 
 
 def test_progress_is_shown_on_a_terminal_only(projects: Path, store_path: Path) -> None:
