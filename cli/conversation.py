@@ -1,10 +1,8 @@
 """A conversation for reading: who speaks when, with long output folded."""
 
-import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from gitsession import CompactionEntry, MessageEntry, Part, SessionEntry, SessionInfo, View, view
+from gitsession import Message, Part, SessionInfo, view
 
 from .output import COLOURS, local_time, style
 from .text import clip, count, harmless, one_line, size
@@ -18,17 +16,6 @@ PROSE_COLUMNS = 10_000
 INDENT = "  "
 
 
-def seen(entry: SessionEntry) -> View:
-    """Returns an entry of any kind as a person sees it."""
-    match entry:
-        case MessageEntry():
-            return view(entry.message)
-        case CompactionEntry():
-            return View("meta", (Part("text", f"[Conversation summary]\n{entry.summary}"),))
-        case _:
-            return View("meta", (Part("other", json.dumps(entry.value, ensure_ascii=False)),))
-
-
 def title_lines(info: SessionInfo) -> Iterator[str]:
     """Yields what there is to say of a session above its conversation."""
     yield style(one_line(info.title or info.id), bold=True)
@@ -40,12 +27,17 @@ def title_lines(info: SessionInfo) -> Iterator[str]:
     yield style(one_line(", ".join(filter(None, facts))), dim=True)
 
 
-def entry_lines(entry: SessionEntry, *, full: bool) -> Iterator[str]:
-    """Yields the lines of one entry: a heading that says who speaks, and what is said, set in."""
-    spoken = seen(entry)
+def message_lines(message: Message, *, full: bool) -> Iterator[str]:
+    """Yields the lines of a message: a heading that says who speaks, and what is said, set in.
+
+    Args:
+        message: As `normalized` gives it.
+        full: Whether nothing is folded.
+    """
+    spoken = view(message)
     who = style(spoken.who, fg=COLOURS.get(spoken.who), bold=True)
     tools = dict.fromkeys(part.name for part in spoken.parts if part.kind == "tool_result")
-    facts = [one_line(spoken.model or ""), *map(one_line, tools), local_time(entry.timestamp)]
+    facts = [one_line(spoken.model or ""), *map(one_line, tools), local_time(message["timestamp"] or "")]
     yield ""
     yield "  ".join([who, *(style(fact, dim=True) for fact in facts if fact)])
     for part in spoken.parts:
@@ -94,18 +86,3 @@ def _folded(part: Part, *, full: bool) -> list[str]:
         *cut,
         style(f"... {what}, {size(len(part.text.encode('utf-8', 'replace')))} in all; --full shows it", dim=True),
     ]
-
-
-def entry_json(entry: SessionEntry) -> dict[str, Any]:
-    """Returns an entry as its JSON object, whose keys are stable."""
-    spoken = seen(entry)
-    return {
-        "id": entry.id,
-        "timestamp": entry.timestamp,
-        "who": spoken.who,
-        "model": spoken.model,
-        "parts": [
-            {"kind": part.kind, "text": part.text, "name": part.name, "id": part.id, "error": part.error}
-            for part in spoken.parts
-        ],
-    }

@@ -3,15 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from gitsession import Part, SessionEntry, SessionInfo
+from gitsession import Message, Part, SessionInfo, view
 
-from .conversation import seen
 from .text import harmless, one_line
 
 _FENCE = re.compile("`{3,}")
 
 
-def markdown(info: SessionInfo, entries: Iterable[SessionEntry]) -> Iterator[str]:
+def markdown(info: SessionInfo, messages: Iterable[Message]) -> Iterator[str]:
     """Yields the lines of a document: a title, the facts of the session, then a section for each who speaks."""
     yield f"# {one_line(info.title or info.id)}"
     yield ""
@@ -19,8 +18,8 @@ def markdown(info: SessionInfo, entries: Iterable[SessionEntry]) -> Iterator[str
     for name, fact in facts.items():
         if fact:
             yield f"- {name}: {one_line(fact)}"
-    for entry in entries:
-        spoken = seen(entry)
+    for message in messages:
+        spoken = view(message)
         model = f" ({one_line(spoken.model)})" if spoken.model else ""
         yield ""
         yield f"## {spoken.who.capitalize()}{model}"

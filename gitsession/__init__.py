@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from gitsession.transcripts import FORMATS
     from gitsession.transcripts.base import Format
     from gitsession.transcripts.chat_messages import langchain_messages, openai_messages
+    from gitsession.transcripts.normalized import normalized
     from gitsession.verify import verify
     from gitsession.view import Part, View, readable, view
 
@@ -169,6 +170,7 @@ __all__ = [
     "langchain_messages",
     "maintain",
     "new_commit",
+    "normalized",
     "openai_messages",
     "plan_repair",
     "pull",
@@ -295,6 +297,7 @@ _NAMES = {
     "gitsession.transcripts": ("FORMATS",),
     "gitsession.transcripts.base": ("Format",),
     "gitsession.transcripts.chat_messages": ("langchain_messages", "openai_messages"),
+    "gitsession.transcripts.normalized": ("normalized",),
     "gitsession.verify": ("verify",),
     "gitsession.view": (
         "Part",

@@ -49,6 +49,30 @@ def block_parts(block: Mapping[str, Any], depth: int = 0) -> Parts:
     return (Part("other", compact(block)),)
 
 
+def image_urls(content: Any, depth: int = 0) -> list[str]:
+    """Returns the images of content, in the order of the image parts that it has.
+
+    Returns:
+        For each its address, or a `data:` URL; "" for one that says neither.
+    """
+    if isinstance(content, list) and depth <= MAX_NESTED_BLOCKS:
+        return [url for item in content for url in image_urls(item, depth + 1)]
+    if not isinstance(content, dict) or all(part.kind != "image" for part in block_parts(content, depth)):
+        return []
+    inner = first(content, "image_url", "source", "inlineData", "inline_data", "image")
+    if isinstance(inner, str):
+        return [inner]
+    block = inner if isinstance(inner, dict) else content
+    source = block.get("source")
+    held = source if isinstance(source, dict) else block  # Bedrock's, one deeper
+    encoded = first_string(held, "data", "bytes", "base64")
+    if not encoded or encoded.startswith("data:"):
+        return [encoded or first_string(held, "url")]
+    media = first_string(block, "media_type", "mimeType", "mime_type")
+    media = media or f"image/{first_string(block, 'format') or 'png'}"
+    return [f"data:{media};base64,{encoded}"]
+
+
 def call_part(block: Mapping[str, Any], _depth: int = 0) -> Parts:
     """Returns a tool call; the name and the arguments may lie one level deeper."""
     inner = first(block, "function", "custom")

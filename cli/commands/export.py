@@ -18,6 +18,7 @@ from gitsession import (
     export_transcript,
     install_transcript,
     langchain_messages,
+    normalized,
     openai_messages,
 )
 
@@ -35,8 +36,12 @@ def _jsonl(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
     return iter(store.transcript(session_id, at=at))
 
 
-def _messages(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
+def _verbatim(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
     return (text + b"\n" for text in store.messages(session_id, at=at).texts)
+
+
+def _messages(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
+    return (json.dumps(message).encode() + b"\n" for message in normalized(store.load(session_id, at=at)))
 
 
 def _context(
@@ -47,7 +52,7 @@ def _context(
 
 
 def _markdown(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
-    lines = markdown(store.info(session_id, at=at), store.load(session_id, at=at))
+    lines = markdown(store.info(session_id, at=at), normalized(store.load(session_id, at=at)))
     return ((line + "\n").encode() for line in lines)
 
 
@@ -62,6 +67,7 @@ def _agent(name: str, store: Store, session_id: str, at: str | None) -> Iterable
 WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
     "jsonl": _jsonl,
     "messages": _messages,
+    "verbatim": _verbatim,
     "context": partial(_context, list),
     "openai": partial(_context, openai_messages),
     "langchain": partial(_context, langchain_messages),
@@ -76,7 +82,7 @@ WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
     examples=(
         "gitsession export fix-login > fix-login.jsonl",
         "gitsession export fix-login --format markdown --at '#1'",
-        "gitsession export fix-login --format messages | gitsession append --parent '' a-copy",
+        "gitsession export fix-login --format verbatim | gitsession append --parent '' a-copy",
         "gitsession export fix-login --format claude-code --install",
     ),
 )
@@ -91,8 +97,9 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
 
     \b
     jsonl        the log as it is stored, one entry a line
-    messages     the conversation, one message a line, each as it is stored
-    context      what a model is shown: from the last compaction on
+    messages     the conversation, one message a line, all in one shape (below)
+    verbatim     the conversation, one message a line, each in the shape that its program or agent gave it
+    context      what a model is shown, from the last compaction on: one message a line, verbatim too
     openai       the same, one message a line, as OpenAI's chat API takes it
     langchain    the same, one message a line, as LangChain's messages_from_dict reads it, to go on with in a graph
     markdown     the conversation as a document
@@ -100,6 +107,19 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     claude-code, codex, pi, gemini, opencode, copilot, droid, openhands, aider, modular-agent
                  a transcript that the agent can resume: the imported one as it is; a fork of it at an earlier
                  revision, or with what was added, under a new id; or one made of the conversation
+
+    A line of messages, like one of `show --json`, is an object with these keys; the first four are always there:
+
+    \b
+    id, timestamp      the entry it is from; when it was said, ISO 8601 in UTC, or null
+    role               user, assistant, system, or tool for the result of a call
+    content            a text, or a list of parts: {"type": "text", "text"}, {"type": "image_url", "image_url": {"url"}}
+    reasoning          what the model thought; reasoning_details has the signatures of its provider
+    tool_calls         each {"id", "type": "function", "function": {"name", "arguments"}}, the arguments JSON as a text
+    tool_call_id       of a result: the call it is of; name is the tool's, is_error true where it failed
+    model              which model spoke
+    meta               true for what nobody typed or said: injected context, notices of the agent, compactions
+    type               of a meta line that is no message: compaction, or what an entry of another kind calls itself
 
     OpenHands keeps a folder: on stdout each of its files is a line, {"path": …, "text": …}, which can be imported. A
     trajectory of its older web application, which resumes none, becomes a conversation of its command.

@@ -1,15 +1,19 @@
 """`gitsession show`."""
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from gitsession import SessionEntry, SessionInfo
+from gitsession import Message, SessionInfo, normalized
 
 from .. import options
-from ..conversation import entry_json, entry_lines, title_lines
+from ..conversation import message_lines, title_lines
 from ..output import style, write, write_json
 from ..text import one_line
+
+# In how many entries before the last ones their calls are looked for.
+CALLS_BEFORE = 50
 
 
 @options.command(
@@ -28,23 +32,28 @@ from ..text import one_line
 def command(settings: options.Settings, session: str, at: str | None, limit: int | None, full: bool) -> None:
     """Show the conversation of a session.
 
-    A `>` stands before a tool call, `|` before its result, `!` before one that failed. With --json each message is an
-    object: id, timestamp, who, model, parts (each with kind, text, name, id, error). `export` writes the messages as
-    they are stored. Lines that were left are sessions of their own, named above the conversation.
+    A `>` stands before a tool call, `|` before its result, `!` before one that failed; who speaks is `meta` for what no
+    person typed and no model said. With --json each message is an object, in the one shape that `export --format
+    messages` writes and its --help describes. Lines that were left are sessions of their own, named above the
+    conversation.
     """
     store = settings.open()
     session_id = store.find(session)
-    entries = store.load(session_id, at=at, last=limit)
+    # A few more than are shown: the call that names the tool of a result stands before it.
+    entries = store.load(session_id, at=at, last=None if limit is None else limit + CALLS_BEFORE)
+    messages: Iterable[Message] = normalized(entries)
+    if limit is not None:
+        messages = deque(messages, maxlen=limit)
     if settings.json:
-        write_json(map(entry_json, entries))
+        write_json(messages)
     else:
         left = [one.id for one in store.lines(session_id)] if at is None else []
-        write(_lines(store.info(session_id, at=at), left, entries, full=full), paged=True)
+        write(_lines(store.info(session_id, at=at), left, messages, full=full), paged=True)
 
 
-def _lines(info: SessionInfo, left: Sequence[str], entries: Sequence[SessionEntry], *, full: bool) -> Iterator[str]:
+def _lines(info: SessionInfo, left: Sequence[str], messages: Iterable[Message], *, full: bool) -> Iterator[str]:
     yield from title_lines(info)
     if left:
         yield style(one_line(f"lines that were left: {', '.join(left)}"), dim=True)
-    for entry in entries:
-        yield from entry_lines(entry, full=full)
+    for message in messages:
+        yield from message_lines(message, full=full)

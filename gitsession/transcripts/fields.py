@@ -56,6 +56,15 @@ def time(value: Any) -> str | None:
     return None
 
 
+def utc(stamp: str) -> str | None:
+    """Returns an RFC 3339 time in UTC, with a `Z` and as exact as it was; None for what is no time."""
+    try:
+        moment = datetime.fromisoformat(time(stamp) or "").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment.isoformat(timespec="auto" if moment.microsecond % 1000 else "milliseconds").replace("+00:00", "Z")
+
+
 def one_line(words: str, most: int = 120) -> str:
     """Returns a text on one line of at most `most` characters, each run of blanks and control characters one blank."""
     line = " ".join(_CONTROLS.sub(" ", words[: most * 4]).split())

@@ -84,8 +84,8 @@ def test_a_folder_is_written_to_stdout_as_it_is_imported(gitsession: Run, fix_lo
     path.write_text(gitsession("export", fix_login, "--format", "openhands").out)
     assert {*map(str, json.loads(path.read_text().splitlines()[0]))} == {"path", "text"}
     assert gitsession("import", path).code == 0
-    said = gitsession("export", "conversation", "--format", "messages").values
-    before = gitsession("export", fix_login, "--format", "messages").values
+    said = gitsession("export", "conversation", "--format", "verbatim").values
+    before = gitsession("export", fix_login, "--format", "verbatim").values
     assert said[1:] == [{key: one[key] for key in one if key != "model"} for one in before]
 
 

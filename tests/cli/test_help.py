@@ -95,8 +95,8 @@ def test_the_examples_of_the_help_run(gitsession: Run, fix_login: str, tmp_path:
 def test_the_help_of_export_has_a_line_for_each_format(gitsession: Run) -> None:
     shown = gitsession("export", "--help").out
     assert "\\b" not in shown
-    assert [line.split()[0] for line in shown.splitlines() if line.startswith("  ") and "  " in line.strip()][:7] == [
-        *("jsonl", "messages", "context", "openai", "langchain", "markdown", "original"),
+    assert [line.split()[0] for line in shown.splitlines() if line.startswith("  ") and "  " in line.strip()][:8] == [
+        *("jsonl", "messages", "verbatim", "context", "openai", "langchain", "markdown", "original"),
     ]
     (agents,) = [line.split(", ") for line in map(str.strip, shown.splitlines()) if line.startswith("claude-code,")]
     assert {*agents} == {*RESUMABLE}

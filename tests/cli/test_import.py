@@ -62,7 +62,7 @@ def test_a_directory_is_imported_and_summed_up(gitsession: Run, projects: Path) 
     assert done.out.splitlines()[0].split() == ["3", "s1", str(projects / "-home-me" / "s1.jsonl")]
     assert done.out.splitlines()[-1].startswith("1 session, 3 new commits")
     shown = gitsession("show", "s1", "--json").values
-    assert [part["text"] for entry in shown for part in entry["parts"]] == ["Hello", "Hi", "Bye"]
+    assert [one["content"] for one in shown] == ["Hello", "Hi", "Bye"]
 
 
 def test_importing_again_adds_only_what_is_new(gitsession: Run, projects: Path) -> None:

@@ -120,8 +120,11 @@ def test_show_full_folds_nothing(gitsession: Run, fix_login: str) -> None:
 def test_show_begins_where_it_is_told_to(gitsession: Run, fix_login: str) -> None:
     assert "The token" not in gitsession("show", "fix-login", "--at", "#2").out
     shown = gitsession("show", "fix-login", "-n", "1", "--json").values
-    assert [part["text"] for entry in shown for part in entry["parts"]] == ["The token has expired."]
-    assert [list(entry) for entry in shown] == [["id", "timestamp", "who", "model", "parts"]]
+    assert [(list(one), one["content"]) for one in shown] == [
+        (["id", "timestamp", "role", "content"], "The token has expired.")
+    ]
+    # Its call, which says what the tool is called, is not among them.
+    assert [one.get("name") for one in gitsession("show", "fix-login", "-n", "2", "--json").values] == ["shell", None]
 
 
 def test_show_lets_nothing_through_that_steers_a_terminal(gitsession: Run) -> None:
@@ -214,7 +217,7 @@ def test_export_writes_the_log_as_git_has_it(gitsession: Run, fix_login: str) ->
 def test_export_writes_messages_as_they_were_given(gitsession: Run) -> None:
     text = '{"n":1e5,"n":-0, "m":1E400,"half":"\\ud83d"}'
     gitsession("append", "numbers", "--parent", "", stdin=text)
-    assert gitsession("export", "numbers", "--format", "messages").out == text + "\n"
+    assert gitsession("export", "numbers", "--format", "verbatim").out == text + "\n"
 
 
 def test_export_writes_what_a_model_is_shown(gitsession: Run, fix_login: str) -> None:

@@ -32,7 +32,7 @@ def test_append_takes_a_text_and_its_role(gitsession: Run) -> None:
     gitsession("new", "--id", "s")
     gitsession("append", "s", "--text", "Hello")
     gitsession("append", "s", "--role", "assistant", "--text", "Hi")
-    assert gitsession("export", "s", "--format", "messages").values == [
+    assert gitsession("export", "s", "--format", "verbatim").values == [
         {"role": "user", "content": "Hello"},
         {"role": "assistant", "content": "Hi"},
     ]

@@ -176,7 +176,7 @@ def test_numbers_and_odd_characters_go_through_the_command_unchanged(
     assert gitsession("new", "--id", "s", "--title", "one\u2028two\u0085three").code == 0
     for text in ODD_TEXTS:
         assert gitsession("append", "s", stdin=text).code == 0
-    exported = gitsession("export", "s", "--format", "messages")
+    exported = gitsession("export", "s", "--format", "verbatim")
     assert exported.out == "".join(f"{text}\n" for text in ODD_TEXTS)
     assert gitsession("list").code == gitsession("log", "s").code == gitsession("show", "s").code == 0
     assert "\0" not in gitsession("log", "s").out + gitsession("show", "s").out

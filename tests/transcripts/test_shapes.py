@@ -8,6 +8,12 @@ from gitsession.transcripts.shapes import normal_messages
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 
+LOOK = {"name": "look", "arguments": '{"a":1}'}
+
+
+def image(url: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url}}
+
 
 @pytest.mark.parametrize(
     ("message", "expected"),
@@ -46,7 +52,35 @@ CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments"
                 "role": "user",
                 "content": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "b"}],
             },
-            [{"role": "user", "content": "a\n[b]"}],
+            [{"role": "user", "content": [{"type": "text", "text": "a"}, image("b")]}],
+        ),
+        (
+            {"role": "user", "parts": [{"inlineData": {"mimeType": "image/gif", "data": "eA=="}}, {"text": "a"}]},
+            [{"role": "user", "content": [image("data:image/gif;base64,eA=="), {"type": "text", "text": "a"}]}],
+        ),
+        (
+            {"role": "user", "content": [{"image": {"format": "jpeg", "source": {"bytes": "eA=="}}}]},
+            [{"role": "user", "content": [image("data:image/jpeg;base64,eA==")]}],
+        ),
+        (
+            {"role": "user", "content": [{"type": "input_image", "file_id": "f1"}]},
+            [{"role": "user", "content": "[f1]"}],
+        ),
+        (
+            {
+                "type": "function_call_output",
+                "call_id": "c1",
+                "output": [{"type": "input_text", "text": "a"}, {"type": "input_image", "image_url": "b"}],
+            },
+            [{"role": "tool", "content": [{"type": "text", "text": "a"}, image("b")], "tool_call_id": "c1"}],
+        ),
+        (
+            {
+                "role": "assistant",
+                "content": [{"type": "text", "text": "a", "cache_control": {}}],
+                "tool_calls": [{"index": 0, "function": {"name": "look", "arguments": {"a": 1}}}],
+            },
+            [{"role": "assistant", "content": "a", "tool_calls": [{**CALL, "id": "", "function": LOOK}]}],
         ),
         ({"role": "user", "content": ""}, [{"role": "user", "content": ""}]),
         ({"unheard": "of"}, [{"role": "user", "content": '{"unheard":"of"}', "meta": True}]),
