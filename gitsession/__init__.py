@@ -85,12 +85,14 @@ if TYPE_CHECKING:
     from gitsession.transcripts import FORMATS
     from gitsession.transcripts.base import Format
     from gitsession.transcripts.chat_messages import langchain_messages, openai_messages
+    from gitsession.transcripts.losses import LOSSES, Loss, losses
     from gitsession.transcripts.normalized import normalized
     from gitsession.verify import verify
     from gitsession.view import Part, View, readable, view
 
 __all__ = [
     "FORMATS",
+    "LOSSES",
     "RESUMABLE",
     "AccessDenied",
     "AmbiguousName",
@@ -114,6 +116,7 @@ __all__ = [
     "InvalidRemote",
     "InvalidSessionId",
     "LogEntry",
+    "Loss",
     "Maintenance",
     "Message",
     "MessageEntry",
@@ -168,6 +171,7 @@ __all__ = [
     "is_bundle",
     "is_maintenance_due",
     "langchain_messages",
+    "losses",
     "maintain",
     "new_commit",
     "normalized",
@@ -297,6 +301,7 @@ _NAMES = {
     "gitsession.transcripts": ("FORMATS",),
     "gitsession.transcripts.base": ("Format",),
     "gitsession.transcripts.chat_messages": ("langchain_messages", "openai_messages"),
+    "gitsession.transcripts.losses": ("LOSSES", "Loss", "losses"),
     "gitsession.transcripts.normalized": ("normalized",),
     "gitsession.verify": ("verify",),
     "gitsession.view": (

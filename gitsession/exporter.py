@@ -7,13 +7,14 @@ from pathlib import PurePath
 from uuid import NAMESPACE_OID, uuid5
 
 from gitsession.conversation import StoredDelta, entries, split_lines
-from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.model import SessionEntry, UnknownEntry
 from gitsession.reading import State, named
 from gitsession.revisions import resolve
 from gitsession.store import Store
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.base import Composed, Draft, Format, Record
 from gitsession.transcripts.composing import derived_uuid
+from gitsession.transcripts.losses import Loss, losses
 from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
 from gitsession.transcripts.stored import decode_record
 
@@ -44,6 +45,12 @@ class Export:
     whole: bool
     folder: bool
     _composed: Composed
+    _entries: Sequence[SessionEntry]
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What the agent's transcript has no place for: how much of it was left out, or stands in the text."""
+        return () if self.whole else losses(self.format, self._entries)
 
     def resume(self, path: PurePath) -> tuple[str, ...]:
         """Returns the command that resumes the session, to be run in `cwd`; an empty one where there is none.
@@ -96,19 +103,21 @@ def export_transcript(
     state = resolve(store.reader, session_id, at)
     records, rest = _parts(chosen, store.reader.deltas(state))
     whole = bool(records) and not rest and _is_unforked(store, state)
+    added = entries(rest)
     known = named(state.meta, state.session_id).extra.get("cwd")
     draft = Draft(
         meta=named(state.meta, state.session_id),
         id=derived_uuid(_NAMESPACE, format, session_id, state.head or ""),
         cwd=known if isinstance(known, str) and _is_directory_name(known) else cwd,
         records=records,
-        entries=[one for one in entries(rest) if isinstance(one, MessageEntry | CompactionEntry)],
+        entries=[one for one in added if not isinstance(one, UnknownEntry)],
         whole=whole,
     )
     composed = chosen.compose(draft)
     whole = whole and not composed.rewritten
     lines = chosen.write(records) if whole else composed.lines
-    return Export(format, lines, composed.path, draft.cwd, whole, composed.folder, composed)
+    made_of = added if composed.entries is None or composed.entries == draft.entries else composed.entries
+    return Export(format, lines, composed.path, draft.cwd, whole, composed.folder, composed, made_of)
 
 
 def _is_directory_name(name: str) -> bool:

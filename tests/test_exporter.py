@@ -123,9 +123,9 @@ def test_a_fork_goes_on_with_what_was_added(store: Store, tmp_path: Path, name: 
 def test_native_messages_become_the_agents_records(store: Store, tmp_path: Path, native: str, name: str) -> None:
     found = again(tmp_path, store, native, name)
     if name == "aider":  # has no place for tools, and says when a chat began
-        spoken = [{key: one[key] for key in one if key != "tool_calls"} for one in NATIVE if one["role"] != "tool"]
         assert found[0]["content"].startswith("aider chat started at ")
-        assert found[1:] == spoken
+        said = ["Let me look.", '[call of shell]\n{"cmd":"ls"}', "[result of shell]\nlogin.py", NATIVE[3]["content"]]
+        assert found[1:] == [NATIVE[0], {"role": "assistant", "content": "\n\n\n".join(said), "model": "m"}]
     elif name == "openhands":  # notes no model, and begins with a system prompt
         assert found[0]["role"] == "system"
         assert found[1:] == [{key: one[key] for key in one if key != "model"} for one in NATIVE]

@@ -1,5 +1,6 @@
 """Putting transcripts where their agents look: a file, or a folder of files, and never over another."""
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -9,7 +10,6 @@ import pytest
 
 from gitsession import (
     Corrupt,
-    Export,
     ImportResult,
     MessageEntry,
     Store,
@@ -197,7 +197,7 @@ class TestFolder:
             yield from [*made.lines][:1]
             raise Corrupt("damaged")
 
-        other = Export(made.format, broken(), made.path, made.cwd, whole=False, folder=True, _composed=made._composed)
+        other = dataclasses.replace(made, lines=broken())
         with pytest.raises(Corrupt):
             install_transcript(other, tmp_path / "conversations" / made.path)
         assert not (tmp_path / "conversations").exists()

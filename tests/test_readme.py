@@ -11,12 +11,14 @@ import click
 import pytest
 from gitsession_cli.errors import EXIT_CODES, SECRETS_FOUND
 
+from gitsession import FORMATS, LOSSES, RESUMABLE
 from tests.consoles import shell, with_real_output
 from tests.hostile_cases import CASES
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
+FATES = ("left out", "as text")
 _PYTHON = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n.*?```", re.DOTALL)
 
 # What differs each time: the id of an appended commit, and when, and so as which object, it was stored. And between
@@ -103,6 +105,16 @@ def test_what_is_promised_names_the_tests_that_show_it() -> None:
     assert shown == guarantees | {"test_damage.py", "test_hostile.py"}
     (count,) = re.findall(r"\| more than (\d+) hostile repositories \|", README.read_text("utf-8"))
     assert len(CASES) > int(count)
+
+
+def test_what_agents_have_no_place_for_is_all_there() -> None:
+    rows = [
+        f"| {FORMATS[name].title if name in RESUMABLE else f'`--format {name}`'} | "
+        f"{' | '.join(', '.join(what for what, own in lost.items() if own == fate) for fate in FATES)} |"
+        for name, lost in LOSSES.items()
+    ]
+    table = README.read_text("utf-8").partition("| agent | left out | as text |\n|---|---|---|\n")[2]
+    assert table.partition("\n\n")[0].splitlines() == rows
 
 
 def _linked() -> list[str]:

@@ -3,21 +3,25 @@
 import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 
 import click
 
 from gitsession import (
+    FORMATS,
     RESUMABLE,
+    Loss,
     Message,
+    MessageEntry,
     Store,
     build_context,
     export_transcript,
     install_transcript,
     langchain_messages,
+    losses,
     normalized,
     openai_messages,
 )
@@ -25,7 +29,7 @@ from gitsession import (
 from .. import options
 from ..agent_homes import INSTALLABLE, agent_path
 from ..markdown import markdown
-from ..output import stored, write, write_bytes, write_json
+from ..output import note, stored, write, write_bytes, write_json
 from ..text import one_line
 
 # What is kept in memory of an export before a temporary file is made, in bytes.
@@ -41,14 +45,11 @@ def _verbatim(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
 
 
 def _messages(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
-    return (json.dumps(message).encode() + b"\n" for message in normalized(store.load(session_id, at=at)))
+    return _lines(normalized(store.load(session_id, at=at)))
 
 
-def _context(
-    shape: Callable[[list[Message]], Iterable[Message]], store: Store, session_id: str, at: str | None
-) -> Iterator[bytes]:
-    shown = build_context(store.load(session_id, at=at))
-    return (json.dumps(message).encode() + b"\n" for message in shape(shown))
+def _context(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
+    return _lines(build_context(store.load(session_id, at=at)))
 
 
 def _markdown(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
@@ -60,21 +61,25 @@ def _original(store: Store, session_id: str, at: str | None) -> Iterator[bytes]:
     return iter(store.original(session_id, at=at))
 
 
-def _agent(name: str, store: Store, session_id: str, at: str | None) -> Iterable[bytes]:
-    return export_transcript(store, session_id, name, at=at).lines
+def _lines(messages: Iterable[Message]) -> Iterator[bytes]:
+    return (json.dumps(message).encode() + b"\n" for message in messages)
 
 
+# What writes a format that holds all there is.
 WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
     "jsonl": _jsonl,
     "messages": _messages,
     "verbatim": _verbatim,
-    "context": partial(_context, list),
-    "openai": partial(_context, openai_messages),
-    "langchain": partial(_context, langchain_messages),
+    "context": _context,
     "markdown": _markdown,
     "original": _original,
-    **{name: partial(_agent, name) for name in RESUMABLE},
 }
+# Whose requests a format is for, and what makes them of what a model is shown.
+REQUESTS: Mapping[str, tuple[str, Callable[[list[Message]], Iterable[Message]]]] = {
+    "openai": ("OpenAI's chat API", openai_messages),
+    "langchain": ("LangChain", langchain_messages),
+}
+NAMES = (*WRITERS, *REQUESTS, *RESUMABLE)
 
 
 @options.command(
@@ -88,7 +93,7 @@ WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
 )
 @options.session
 @options.at
-@click.option("--format", "name", type=click.Choice([*WRITERS]), default="jsonl", show_default=True)
+@click.option("--format", "name", type=click.Choice(NAMES), default="jsonl", show_default=True)
 @click.option("--install", is_flag=True, help="Put it where the agent looks, and print the command that resumes it.")
 def command(settings: options.Settings, session: str, at: str | None, name: str, install: bool) -> None:
     """Write a session to stdout, or to where an agent can resume it.
@@ -121,25 +126,49 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     meta               true for what nobody typed or said: injected context, notices of the agent, compactions
     type               of a meta line that is no message: compaction, or what an entry of another kind calls itself
 
+    What an agent, or a provider, has no place for is left out, or stands in the text, and a line on stderr tells how
+    much of it; the README has a table of what.
+
     OpenHands keeps a folder: on stdout each of its files is a line, {"path": …, "text": …}, which can be imported. A
     trajectory of its older web application, which resumes none, becomes a conversation of its command.
 
     --install writes no file that is there already. opencode looks for no file: its own goes to opencode/import in
     your data directory, and it is told to import that; aider's goes to ~/.aider/sessions, and it is told to restore
     that. Where modular-agent looks, the program says that embeds it. With --json it prints an object: path, written,
-    cwd, prepare, resume; prepare is a command that has to run before, mostly none. Without --install, --json changes
-    nothing but how an error is told.
+    cwd, prepare, resume, left_out, as_text; prepare is a command that has to run before, mostly none. Without
+    --install, --json changes nothing but how an error is told.
     """  # noqa: D301  # click takes a backspace for a mark that what follows is not to be wrapped
     store = settings.open()
     session_id = store.find(session)
     if install:
         _install(store, session_id, at, name, as_json=settings.json)
         return
+    lines, lost = _written(store, session_id, at, name)
     # Spooled, so that half a session never passes for a whole one.
     with SpooledTemporaryFile(SPOOLED) as spool:
-        spool.writelines(WRITERS[name](store, session_id, at))
+        spool.writelines(lines)
         spool.seek(0)
         write_bytes(spool, paged=True)
+    _warn(name, lost)
+
+
+def _written(store: Store, session_id: str, at: str | None, name: str) -> tuple[Iterable[bytes], Sequence[Loss]]:
+    """Returns a session in a format, and what that has no place for."""
+    if name in RESUMABLE:
+        made = export_transcript(store, session_id, name, at=at)
+        return made.lines, made.losses
+    if name in REQUESTS:
+        shown = build_context(store.load(session_id, at=at))
+        return _lines(REQUESTS[name][1](shown)), losses(name, map(MessageEntry, shown))
+    return WRITERS[name](store, session_id, at), ()
+
+
+def _warn(name: str, lost: Sequence[Loss]) -> None:
+    """Says what the format has no place for, and what became of it."""
+    told = [f"{fate}: {', '.join(map(str, found))}" for fate, found in groupby(lost, lambda one: one.fate)]
+    if told:
+        whose = REQUESTS[name][0] if name in REQUESTS else FORMATS[name].title
+        note(f"{'; '.join(told)} ({whose} has no place for them)")
 
 
 def _install(store: Store, session_id: str, at: str | None, name: str, *, as_json: bool) -> None:
@@ -152,8 +181,15 @@ def _install(store: Store, session_id: str, at: str | None, name: str, *, as_jso
     prepare, resume = made.prepare(path), made.resume(path)
     if as_json:
         told = {"path": str(path), "written": written, "cwd": made.cwd, "prepare": [*prepare], "resume": [*resume]}
-        write_json([told])
+        lost = {fate.replace(" ", "_"): _amounts(made.losses, fate) for fate in ("left out", "as text")}
+        write_json([told | lost])
+        _warn(name, made.losses)
         return
     there = "" if written else "  (was there already, the same)"
     commands = [shlex.join(one) for one in (("cd", made.cwd), prepare, resume) if one]
     write([one_line(str(path)) + there, one_line(" && ".join(commands))])
+    _warn(name, made.losses)
+
+
+def _amounts(lost: Sequence[Loss], fate: str) -> dict[str, int]:
+    return {one.what: one.number for one in lost if one.fate == fate}

@@ -1,8 +1,9 @@
 """A chat history that aider can go on with: a file of its own, which `--chat-history-file` names.
 
 Known from the agent's source (`utils.py`, `io.py`). aider restores what stands behind `#### ` as prompts, and what
-stands behind nothing as answers; it then asks a model to summarise what is too long. Calls of tools, their results and
-context that no person typed become notices of one line each, which aider shows in the file and does not restore.
+stands behind nothing as answers; it then asks a model to summarise what is too long. It has no tools: calls and results
+stand in the answers as text, the beginning of long ones. Context that no person typed becomes notices of one line each,
+which aider shows in the file and does not restore.
 
 A line of an answer that aider would take for a mark of its own gets a blank before it. A fork has what its origin has.
 """
@@ -21,8 +22,10 @@ from gitsession.transcripts.composing import (
     marked_words,
     own_id,
     said,
+    shown_arguments,
 )
 from gitsession.transcripts.fields import items, mapping, one_line, text
+from gitsession.transcripts.losses import LONG
 
 _MARK = re.compile("^(?=# |####|> )", re.MULTILINE)
 _LONGEST_NOTICE = 200
@@ -49,6 +52,7 @@ def _lines(draft: Draft) -> Iterator[bytes]:
     if not draft.records:
         yield _written(f"\n# aider chat started at {first_time(draft)[:19].replace('T', ' ')}\n\n")
     model = ""
+    names: dict[str, str] = {}  # of the tools, by their calls
     for one in said(draft):
         if one.compaction is not None:
             yield _prompt(f"[Conversation summary]\n{one.compaction.summary}")
@@ -57,21 +61,32 @@ def _lines(draft: Draft) -> Iterator[bytes]:
         if spoke and spoke != model:
             model = spoke
             yield _notice(f"Model: {model}")
-        yield from _message(one.message)
+        yield from _message(one.message, names)
 
 
-def _message(message: Message) -> Iterator[bytes]:
+def _message(message: Message, names: dict[str, str]) -> Iterator[bytes]:
     words = marked_words(message)
-    if message["role"] == "tool" or is_context(message):
+    if is_context(message):
         yield _notice(words)
     elif message["role"] == "user":
         yield _prompt(words)
+    elif message["role"] == "tool":
+        tool = text(message, "name") or names.get(text(message, "tool_call_id"), "") or "a tool"
+        failed = message.get("is_error") is True
+        yield _answer(f"[{tool} failed]" if failed else f"[result of {tool}]", words)
     else:
         if words.strip():
-            yield _written("\n" + _MARK.sub(" ", words.strip()) + "\n\n")
+            yield _answer(words)
         for call in items(message, "tool_calls"):
-            function = mapping(call, "function")
-            yield _notice(f"{text(function, 'name')} {text(function, 'arguments')}")
+            tool = names[text(call, "id")] = text(mapping(call, "function"), "name")
+            yield _answer(f"[call of {tool}]", shown_arguments(call))
+
+
+def _answer(words: str, long: str = "") -> bytes:
+    if long.strip():
+        cut = f"… [{len(long) - LONG:,} characters more]" if len(long) > LONG else ""
+        words = f"{words}\n{long[:LONG]}{cut}"
+    return _written("\n" + _MARK.sub(" ", words.strip()) + "\n\n")
 
 
 def _prompt(words: str) -> bytes:

@@ -110,6 +110,7 @@ class Composed(NamedTuple):
         rewritten: The lines are to be written although the draft is whole: as it is, it could not be resumed.
         folder: The transcript consists of files: the lines are those of a `bundle`, and `path` is the directory that
             its files are put into.
+        entries: What it is made of beside records that stay as they are; None where that is the draft's entries.
     """
 
     lines: Iterable[bytes]
@@ -118,6 +119,7 @@ class Composed(NamedTuple):
     prepare: Callable[[PurePath], tuple[str, ...]] | None = None
     rewritten: bool = False
     folder: bool = False
+    entries: Sequence[MessageEntry | CompactionEntry] | None = None
 
 
 class Abandoned(Protocol):

@@ -4,7 +4,8 @@ Records are forked as the agent's SDK forks a session: new uuids, a new session 
 with where they come from. Two things differ, so that the same export is the same bytes: uuids are derived from the
 new session's id and the old uuids, and the last record keeps its time.
 
-Of another model's thoughts nothing is written: the provider refuses thoughts that it did not sign.
+Thoughts are written where the provider has signed them. Of another model's nothing is: the provider refuses thoughts
+that it did not sign, and as text they would be taken for what the model says.
 """
 
 import re

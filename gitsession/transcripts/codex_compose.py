@@ -24,6 +24,8 @@ from gitsession.transcripts.composing import (
     is_plain,
     last_time,
     line,
+    marked,
+    marked_words,
     milliseconds,
     own_id,
     parts,
@@ -184,8 +186,7 @@ def _items(message: Message) -> list[dict[str, Any]]:
         content = _contents(parts(message))
         return [_said("developer" if role == "system" else "user", content)] if content else []
     made = []
-    said = "\n".join("[image]" if image_url(part) else text(part, "text") for part in parts(message))
-    if said:
+    if said := marked_words(message):
         made.append(_said("assistant", [{"type": "output_text", "text": said}]))
     for call in items(message, "tool_calls"):
         function = mapping(call, "function")
@@ -204,6 +205,6 @@ def _contents(content: Sequence[Message]) -> list[dict[str, Any]]:
         url = image_url(part)
         if url and (encoded_image(url) or url.startswith("http")):
             found.append({"type": "input_image", "image_url": url})
-        elif said := url or text(part, "text"):
+        elif said := marked(url) if url else text(part, "text"):
             found.append({"type": "input_text", "text": said})
     return found

@@ -166,6 +166,11 @@ def arguments(call: Message) -> dict[str, Any]:
     return value if problem is None and isinstance(value, dict) else {"input": written}
 
 
+def shown_arguments(call: Message) -> str:
+    """Returns what a tool is called with as text."""
+    return text(mapping(call, "function"), "arguments")
+
+
 def parts(message: Message) -> list[Message]:
     """Returns the content of a normal message as parts."""
     content = message.get("content")
@@ -193,8 +198,29 @@ def words(message: Message) -> str:
 
 
 def marked_words(message: Message) -> str:
-    """Returns the text of a normal message's content, with `[image]` where an image is."""
-    return "\n".join("[image]" if image_url(part) else text(part, "text") for part in parts(message))
+    """Returns the text of a normal message's content, with a mark where an image is, which has its address."""
+    return "\n".join(marked(url) if (url := image_url(part)) else text(part, "text") for part in parts(message))
+
+
+def marked(url: str) -> str:
+    """Returns what stands for an image in a text."""
+    return "[image]" if encoded_image(url) else f"[image: {url}]"
+
+
+def words_and_images(message: Message) -> tuple[str, list[tuple[str, str]]]:
+    """Returns the text of a normal message's content, and its images as their media types and base64 texts.
+
+    An image of which there is but an address has a mark in the text.
+    """
+    said: list[str] = []
+    images: list[tuple[str, str]] = []
+    for part in parts(message):
+        url = image_url(part)
+        if encoded := encoded_image(url):
+            images.append(encoded)
+        else:
+            said.append(marked(url) if url else text(part, "text"))
+    return "\n".join(said), images
 
 
 def safe_name(name: str) -> str:
@@ -217,12 +243,24 @@ def anthropic_blocks(content: Sequence[Message]) -> list[dict[str, Any]]:
     return blocks
 
 
+def signed_thoughts(message: Message) -> list[dict[str, Any]]:
+    """Returns the thoughts of a normal message as Anthropic's blocks; none where it did not sign them all."""
+    blocks: list[dict[str, Any]] = []
+    for one in items(message, "reasoning_details") if "claude" in text(message, "model") else ():
+        if text(one, "data"):
+            blocks.append({"type": "redacted_thinking", "data": one["data"]})
+        elif text(one, "signature"):
+            blocks.append({"type": "thinking", "thinking": text(one, "text"), "signature": one["signature"]})
+    thoughts = "\n".join(filter(None, (text(block, "thinking") for block in blocks)))
+    return blocks if thoughts == text(message, "reasoning") else []
+
+
 def anthropic_answer(message: Message) -> list[dict[str, Any]]:
-    """Returns a model's answer as Anthropic's blocks, without its thoughts: the provider must have signed them."""
-    blocks = [
-        block if block["type"] == "text" else {"type": "text", "text": "[image]"}
-        for block in anthropic_blocks(parts(message))
-    ]
+    """Returns a model's answer as Anthropic's blocks; of its thoughts those that the provider has signed."""
+    blocks = signed_thoughts(message)
+    for part in parts(message):
+        if words := marked(url) if (url := image_url(part)) else text(part, "text"):
+            blocks.append({"type": "text", "text": words})
     for call in items(message, "tool_calls"):
         name = safe_name(text(mapping(call, "function"), "name")) or "tool"
         blocks.append({"type": "tool_use", "id": safe_name(call["id"]), "name": name, "input": arguments(call)})

@@ -19,7 +19,7 @@ from gitsession.transcripts.copilot_compose import compose
 from gitsession.transcripts.copilot_rewinds import abandoned, kept
 from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, shown_together
-from gitsession.transcripts.normal import damaged, normal_message, titled_by_prompt, tool_call
+from gitsession.transcripts.normal import damaged, image_part, normal_message, text_part, titled_by_prompt, tool_call
 from gitsession.view import View
 
 _KINDS = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "skill.", "subagent.", "permission.")
@@ -86,27 +86,41 @@ def _messages(value: Any, names: Mapping[str, str], model: str) -> list[Message]
         case "user.message":
             source = text(data, "source")
             injected = source not in ("", "user")
-            return [normal_message("user", text(data, "content"), meta=injected)] if text(data, "content") else []
+            content = [*_words(text(data, "content")), *_images(items(data, "attachments"))]
+            return [normal_message("user", content, meta=injected)] if content else []
         case "assistant.message":
             asked = [one for one in items(data, "toolRequests") if isinstance(one, dict)]
             calls = [tool_call(text(one, "toolCallId"), text(one, "name"), one.get("arguments")) for one in asked]
-            thoughts, said = text(data, "reasoningText"), text(data, "content")
-            if not (said or thoughts or calls):
+            thoughts, words = text(data, "reasoningText"), text(data, "content")
+            if not (words or thoughts or calls):
                 return []
             spoke = text(data, "model") or model
-            return [normal_message("assistant", said, reasoning=thoughts, tool_calls=calls, model=spoke)]
+            return [normal_message("assistant", words, reasoning=thoughts, tool_calls=calls, model=spoke)]
         case "tool.execution_complete":
             call = text(data, "toolCallId")
             error = data.get("error")
-            words = flat_text(mapping(data, "result").get("content", data.get("result")))
+            result = mapping(data, "result")
+            images = _images(items(result, "binaryResultsForLlm"))
+            words = flat_text(result.get("content", data.get("result")))
             words = words or text(error, "message") or (error if isinstance(error, str) else "")
             failed = data.get("success") is False
-            return [normal_message("tool", words, tool_call_id=call, name=names.get(call, ""), is_error=failed)]
+            said = [*_words(words), *images]
+            return [normal_message("tool", said, tool_call_id=call, name=names.get(call, ""), is_error=failed)]
         case "system.message":
             return [normal_message("system", text(data, "content"))]
         case "session.compaction_complete" if text(data, "summaryContent") and data.get("success") is not False:
             return CompactionEntry(data["summaryContent"], None, integer(data, "preCompactionTokens"))
     return []
+
+
+def _words(words: str) -> list[Message]:
+    return [text_part(words)] if words else []
+
+
+def _images(blobs: Sequence[Any]) -> list[Message]:
+    """Returns the images among what is attached, as far as they are there themselves."""
+    kinds = [(text(one, "mimeType"), text(one, "data")) for one in blobs if text(one, "type") in ("blob", "image")]
+    return [image_part(f"data:{media};base64,{data}") for media, data in kinds if media.startswith("image/") and data]
 
 
 def _view(record: Record) -> View:

@@ -4,7 +4,8 @@ Known from the schema of events that the agent's SDK carries, and from what its 
 `parentId` is the event before it. The session is the directory that its events lie in; all else there is made anew.
 
 A fork has the events of its origin with another session's id, without those that a rewind took back. Another model's
-thoughts stay, as text. An image that somebody sent is attached to the prompt; in the text there is a mark for it.
+thoughts stay, as text. Images are attached to the prompt, or to the result of a tool; in any other text there is a mark
+for one.
 """
 
 from collections.abc import Iterator
@@ -17,9 +18,7 @@ from gitsession.transcripts.composing import (
     Said,
     arguments,
     derived_uuid,
-    encoded_image,
     first_time,
-    image_url,
     is_context,
     is_plain,
     is_uuid,
@@ -27,8 +26,8 @@ from gitsession.transcripts.composing import (
     line,
     marked_words,
     own_id,
-    parts,
     said,
+    words_and_images,
 )
 from gitsession.transcripts.copilot_rewinds import REWIND, kept
 from gitsession.transcripts.fields import items, mapping, text
@@ -116,9 +115,9 @@ class _Lines:
         else:
             yield from self._end_turn(at)
             source = {"source": "system"} if is_context(message) else {}
-            yield self._event(
-                "user.message", at, content=marked_words(message), attachments=_attachments(message), **source
-            )
+            words, images = words_and_images(message) if not source else (marked_words(message), [])
+            attached = [{"type": "blob", "data": data, "mimeType": media} for media, data in images]
+            yield self._event("user.message", at, content=words, attachments=attached, **source)
 
     def _answer(self, message: Message, at: str) -> Iterator[bytes]:
         if not self._turn:
@@ -143,11 +142,14 @@ class _Lines:
 
     def _result(self, message: Message, at: str) -> bytes:
         told: dict[str, Any] = {"toolCallId": text(message, "tool_call_id"), "success": True}
-        words = marked_words(message)
         if message.get("is_error") is True:
-            told |= {"success": False, "error": {"message": words, "code": "failure"}}
+            told |= {"success": False, "error": {"message": marked_words(message), "code": "failure"}}
         else:
+            words, images = words_and_images(message)
             told["result"] = {"content": words}
+            if images:
+                binary = [{"type": "image", "data": data, "mimeType": media} for media, data in images]
+                told["result"]["binaryResultsForLlm"] = binary
         return self._event("tool.execution_complete", at, **told)
 
     def _compaction(self, compaction: CompactionEntry, at: str) -> Iterator[bytes]:
@@ -158,8 +160,3 @@ class _Lines:
 
 
 _OF_ANSWERS = {"reasoningText": "reasoning", "model": "model"}
-
-
-def _attachments(message: Message) -> list[dict[str, Any]]:
-    encoded = (encoded_image(image_url(part)) for part in parts(message))
-    return [{"type": "blob", "data": one[1], "mimeType": one[0]} for one in encoded if one is not None]

@@ -4,8 +4,8 @@ Known from public readers and writers of it, not from the agent itself: the file
 the working directory, with `-` for each `/`, and the agent finds it by the session's id. The settings that it keeps
 beside it (the model, the tokens used) are made anew.
 
-A fork has the records of its origin below a first one of its own. Of another model's thoughts nothing is written: the
-provider refuses thoughts that it did not sign.
+A fork has the records of its origin below a first one of its own. Thoughts are written where their provider has signed
+them, as the agent does; of others nothing is: the provider refuses thoughts that it did not sign.
 """
 
 import re

@@ -30,6 +30,7 @@ from gitsession.transcripts.composing import (
     is_plain,
     last_time,
     line,
+    marked,
     marked_words,
     milliseconds,
     own_id,
@@ -39,6 +40,7 @@ from gitsession.transcripts.composing import (
     said_with_results,
     title,
     verbatim,
+    words_and_images,
 )
 from gitsession.transcripts.fields import items, mapping, text
 from gitsession.transcripts.gemini_records import SNAPSHOT, is_metadata
@@ -141,15 +143,20 @@ def _message(session: str, place: int, one: Said) -> dict[str, Any]:
 
 def _content(message: Message) -> list[dict[str, Any]]:
     if is_context(message):
-        return [{"text": reminder(marked_words(message))}]
+        words, images = words_and_images(message)
+        return [{"text": reminder(words)}, *map(_inline, images)]
     found: list[dict[str, Any]] = []
     for part in parts(message):
         url = image_url(part)
         if encoded := encoded_image(url):
-            found.append({"inlineData": {"mimeType": encoded[0], "data": encoded[1]}})
+            found.append(_inline(encoded))
         else:
-            found.append({"text": f"[image: {url}]" if url else text(part, "text")})
+            found.append({"text": marked(url) if url else text(part, "text")})
     return found
+
+
+def _inline(encoded: tuple[str, str]) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": encoded[0], "data": encoded[1]}}
 
 
 def _call(call: Message, result: Message | None, at: str) -> dict[str, Any]:
@@ -158,6 +165,9 @@ def _call(call: Message, result: Message | None, at: str) -> dict[str, Any]:
     if result is None:
         return made
     failed = result.get("is_error") is True
-    response = {"error" if failed else "output": marked_words(result)}
+    words, images = words_and_images(result)
+    response = {"error" if failed else "output": words}
     made["status"] = "error" if failed else "success"
-    return {**made, "result": [{"functionResponse": {"id": own, "name": name, "response": response}}]}
+    answer = {"functionResponse": {"id": own, "name": name, "response": response}}
+    # The agent sends what stands beside the response along with it.
+    return {**made, "result": [answer, *map(_inline, images)]}

@@ -111,11 +111,14 @@ def _result(call: dict[str, Any]) -> Message:
     result = call.get("result")
     response = mapping(result[0], "functionResponse") if isinstance(result, list) and result else {}
     said = mapping(response, "response")
-    words = text(said, "output") or text(said, "error") or flat_text(result)
-    words = words or text(call, "resultDisplay") or ("cancelled" if failed else "")
+    beside = result[1:] if response and isinstance(result, list) else []
+    images = [part for part in _parts(beside) if text(part, "type") == "image_url"]
+    words = text(said, "output") or text(said, "error")
+    if not words and not images:
+        words = flat_text(result) or text(call, "resultDisplay") or ("cancelled" if failed else "")
     return normal_message(
         "tool",
-        words,
+        [*([text_part(words)] if words else []), *images],
         tool_call_id=text(call, "id"),
         name=text(call, "name"),
         is_error=failed or bool(said.get("error")),

@@ -2,7 +2,8 @@
 
 It is OpenAI's chat message with a few fields more, in this order, each absent when it is empty: `role` (user,
 assistant, system, tool), `content` (a string, or a list of text and image parts where there are images), `reasoning`,
-`tool_calls`, `tool_call_id`, `name` (the tool's), `is_error`, `model`, `meta` (context that no person typed).
+`reasoning_details` (the same with its provider's signatures), `tool_calls`, `tool_call_id`, `name` (the tool's),
+`is_error`, `model`, `meta` (context that no person typed).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +23,7 @@ def normal_message(
     content: Sequence[Mapping[str, Any]] | str = "",
     *,
     reasoning: str = "",
+    reasoning_details: Sequence[Mapping[str, Any]] = (),
     tool_calls: Sequence[Mapping[str, Any]] = (),
     tool_call_id: str = "",
     name: str = "",
@@ -35,6 +37,8 @@ def normal_message(
         role: user, assistant, system or tool.
         content: Text, or parts as `text_part` and `image_part` make them; parts that are all text become one text.
         reasoning: What the model thought before it spoke.
+        reasoning_details: The same as its provider signed it: `{"type": "reasoning.text", "text", "signature"}`, or
+            `{"type": "reasoning.encrypted", "data"}`. So does OpenRouter, too.
         tool_calls: As `tool_call` makes them.
         tool_call_id: The call that this is the result of.
         name: The tool whose result it is.
@@ -50,6 +54,7 @@ def normal_message(
         message["content"] = content if isinstance(content, str) else [dict(part) for part in content]
     rest = {
         "reasoning": reasoning,
+        "reasoning_details": [dict(one) for one in reasoning_details],
         "tool_calls": [dict(call) for call in tool_calls],
         "tool_call_id": tool_call_id,
         "name": name,
@@ -96,13 +101,16 @@ def content_of_blocks(blocks: Any) -> list[Message]:
 
 def assistant_of_blocks(blocks: Iterable[Any], *, model: str = "", meta: bool = False) -> Message | None:
     """Returns what a model said from Anthropic blocks; None where that is nothing."""
-    said, thoughts, calls = [], [], []
+    said, thoughts, details, calls = [], [], [], []
     for block in blocks:
         match text(block, "type"):
             case "thinking":
                 thoughts.append(text(block, "thinking"))
+                if signature := text(block, "signature"):
+                    details.append({"type": "reasoning.text", "text": thoughts[-1], "signature": signature})
             case "redacted_thinking":
-                continue
+                if encrypted := text(block, "data"):
+                    details.append({"type": "reasoning.encrypted", "data": encrypted})
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 calls.append(tool_call(text(block, "id"), text(block, "name"), block.get("input")))
             case _:
@@ -110,7 +118,9 @@ def assistant_of_blocks(blocks: Iterable[Any], *, model: str = "", meta: bool = 
     reasoning = "\n".join(filter(None, thoughts))
     if not (said or calls or reasoning):
         return None
-    return normal_message("assistant", said, reasoning=reasoning, tool_calls=calls, model=model, meta=meta)
+    return normal_message(
+        "assistant", said, reasoning=reasoning, reasoning_details=details, tool_calls=calls, model=model, meta=meta
+    )
 
 
 def user_of_blocks(content: Any, names: Mapping[str, str], *, meta: bool = False) -> list[Message]:

@@ -157,6 +157,10 @@ class _Lines:
             kinds.append({"type": "text", "text": words, "time": time})
         kinds += [_tool(call, one.results.get(text(call, "id")), time) for call in items(one.message, "tool_calls")]
         made = self._message(at, kinds, **self._told(text(one.message, "model"), "build"))
+        for part in made["parts"]:
+            for place, attached in enumerate(items(mapping(part, "state"), "attachments")):
+                own = {key: part[key] for key in ("sessionID", "messageID")}
+                part["state"]["attachments"][place] = {"id": self._id("prt"), **own, **attached}
         self._names.setdefault(one.entry_id, made["info"]["id"])
         return made
 
@@ -203,6 +207,9 @@ def _tool(call: Message, result: Message | None, time: dict[str, int]) -> dict[s
     if result is not None and result.get("is_error") is True:
         state = {"status": "error", "input": given, "error": marked_words(result), "time": time}
     elif result is not None:
-        state = {"status": "completed", "input": given, "output": marked_words(result), "title": name}
-        state |= {"metadata": {}, "time": time}
+        words = "\n".join(text(part, "text") for part in parts(result) if not image_url(part))
+        images = [url for part in parts(result) if (url := image_url(part))]
+        state = {"status": "completed", "input": given, "output": words, "title": name, "metadata": {}, "time": time}
+        if images:
+            state["attachments"] = [*map(_file, images)]
     return {"type": "tool", "callID": text(call, "id"), "tool": name, "state": state}

@@ -11,7 +11,7 @@ from gitsession.model import CompactionEntry, Message
 from gitsession.parts import Part, compact
 from gitsession.transcripts import bundle, document
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.fields import mapping, one_line, text, time
+from gitsession.transcripts.fields import items, mapping, one_line, text, time
 from gitsession.transcripts.normal import image_part, normal_message, text_part, tool_call
 from gitsession.view import View, Who
 
@@ -120,9 +120,7 @@ def _typed(parts: list[dict[str, Any]]) -> list[Message]:
         if kind == "text" and text(part, "text"):
             (injected if part.get("synthetic") is True else said).append(text_part(part["text"]))
         elif kind == "file":
-            url = text(part, "url")
-            image = text(part, "mime").startswith("image/") and url.startswith(("data:", "http"))
-            said.append(image_part(url) if image else text_part(_file(part)))
+            said.append(image_part(url) if (url := _image(part)) else text_part(_file(part)))
         elif kind == "subtask" and text(part, "prompt"):
             said.append(text_part(part["prompt"]))
     made = [normal_message("user", said)] if said else []
@@ -155,7 +153,15 @@ def _result(part: dict[str, Any]) -> Message | None:
         return None
     words = text(state, "error") if status == "error" else text(state, "output")
     failed = status == "error"
-    return normal_message("tool", words, tool_call_id=text(part, "callID"), name=text(part, "tool"), is_error=failed)
+    content: list[Message] = [text_part(words)] if words else []
+    content += [image_part(url) for one in items(state, "attachments") if (url := _image(one))]
+    return normal_message("tool", content, tool_call_id=text(part, "callID"), name=text(part, "tool"), is_error=failed)
+
+
+def _image(part: Any) -> str:
+    """Returns where the image lies that a file is; "" for any other file."""
+    url = text(part, "url")
+    return url if text(part, "mime").startswith("image/") and url.startswith(("data:", "http")) else ""
 
 
 def _file(part: dict[str, Any]) -> str:

@@ -68,6 +68,7 @@ def compose(draft: Draft) -> Composed:
         lambda _: ("openhands", "--resume", str(own)),
         rewritten=rewritten,
         folder=True,
+        entries=draft.entries,
     )
 
 
@@ -231,7 +232,8 @@ def _is_result(event: dict[str, Any]) -> bool:
 
 
 def _is_prompt(message: Message) -> bool:
-    return message.get("role") == "system" and message.get("meta") is not True
+    pictured = any(map(image_url, parts(message)))  # which a system prompt of the agent's cannot be
+    return message.get("role") == "system" and message.get("meta") is not True and not pictured
 
 
 def _json(value: Any) -> bytes:

@@ -19,6 +19,7 @@ from gitsession.transcripts.composing import (
     is_notice,
     last_time,
     line,
+    marked,
     milliseconds,
     own_id,
     parts,
@@ -42,7 +43,8 @@ def compose(draft: Draft) -> Composed:
     own = own_id(draft)
     made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
     path = PurePath("sessions", directory(draft.cwd), _file_name(made, own))
-    return Composed(_Lines(draft).all(), path, lambda path: ("pi", "--session", str(path)))
+    lines = _Lines(draft)
+    return Composed(lines.all(), path, lambda path: ("pi", "--session", str(path)), entries=lines.entries)
 
 
 def directory(cwd: str) -> str:
@@ -62,7 +64,7 @@ class _Lines:
         self._header = first if text(first, "type") == "session" else {}
         # Records of Tau are no entries of pi's, so that their conversation is what is left.
         self._copied = draft.records if self._header else ()
-        self._before = [] if self._header else fold(draft.records)
+        self.entries = [*([] if self._header else fold(draft.records)), *draft.entries]
         self._tree = Tree(self._copied)
         self._last: str | None = None
         if self._tree.leaf is not None:
@@ -82,10 +84,8 @@ class _Lines:
             copy = None if text(value, "type") == "session" else verbatim(record)
             if copy is not None:
                 yield copy
-        draft = self._draft
-        if self._before:
-            draft = Draft(draft.meta, draft.id, draft.cwd, (), [*self._before, *draft.entries])
-        for entry, at in timed(draft):
+        draft = self._draft if self._header else self._draft._replace(records=())
+        for entry, at in timed(draft._replace(entries=self.entries)):
             if isinstance(entry, CompactionEntry):
                 yield self._compaction(entry, at)
             else:
@@ -166,6 +166,6 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
         url = image_url(part)
         if encoded := encoded_image(url):
             blocks.append({"type": "image", "data": encoded[1], "mimeType": encoded[0]})
-        elif said := f"[image: {url}]" if url else text(part, "text"):
+        elif said := marked(url) if url else text(part, "text"):
             blocks.append({"type": "text", "text": said})
     return blocks

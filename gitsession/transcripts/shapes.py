@@ -34,6 +34,7 @@ def normal_messages(message: Mapping[str, Any]) -> list[Message]:
                 role,
                 [_bare(part) for part in content] if isinstance(content, list) else text(message, "content"),
                 reasoning=text(message, "reasoning"),
+                reasoning_details=items(message, "reasoning_details"),
                 tool_calls=[_call(call) for call in items(message, "tool_calls")],
                 tool_call_id=text(message, "tool_call_id"),
                 name=text(message, "name") if role == "tool" else "",

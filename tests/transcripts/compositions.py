@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from losses import LOSSES, forked
+from losses import forked, left
 from transcript_files import format_of, read, records_of
 
 from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
@@ -82,7 +82,7 @@ def comparable(entries: Iterable[MessageEntry | CompactionEntry], one: Format, s
     found: list[Any] = []
     for entry in entries:
         found += [entry.summary] if isinstance(entry, CompactionEntry) else normal_messages(entry.message)
-    found = forked(found, one.name) if source is one else LOSSES[one.name](found)
+    found = forked(found, one.name) if source is one else left(found, one.name)
     for message in found:
         if isinstance(message, dict):
             message.pop("name", None)

@@ -1,7 +1,7 @@
-"""What a conversation loses when it is written for another agent, which has no place for it.
+"""What a conversation has in common with the same one composed for an agent: the library's own table, applied.
 
-Each function takes normal messages, and the summaries of compactions, and returns what is left of them. It leaves alone
-what was written for the agent already.
+`gitsession.transcripts.losses` says what each format has no place for. Here is what is left of normal messages, and the
+summaries of compactions, when that is lost; and, of each format, what it says in another form.
 """
 
 import json
@@ -9,104 +9,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from gitsession.transcripts.composing import NO_RESULT
+from gitsession.transcripts.composing import NO_RESULT, marked_words, signed_thoughts
+from gitsession.transcripts.losses import LONG, LOSSES
 from gitsession.transcripts.openhands_compose import PROMPT
 
 Talk = list[Any]
-
-
-def claude_code(talk: Talk) -> Talk:
-    """Thoughts that another provider would have to have signed."""
-    return [_without(one, "reasoning") for one in _as_context(talk)]
-
-
-def codex(talk: Talk) -> Talk:
-    return _without_notices(talk)
-
-
-def pi(talk: Talk) -> Talk:
-    return _as_context(_without_notices(talk))
-
-
-def gemini(talk: Talk) -> Talk:
-    """Images where only text can be; the order of results, which stand with their calls."""
-    talk = _with_results(_reminded(_as_context(_without_notices(talk))))
-    talk = [_marked(one) if _is(one, "assistant", "tool") or _is_meta(one) else one for one in talk]
-    for one in talk:
-        if _is(one, "assistant") and "reasoning" in one:
-            one["reasoning"] = one["reasoning"].strip(": ")
-    return [re.sub("</?state_snapshot>", "", one).strip() if isinstance(one, str) else one for one in talk]
-
-
-def opencode(talk: Talk) -> Talk:
-    """Images where only text can be; the order of results, which stand with their calls."""
-    talk = _with_results(_as_context(_without_notices(talk)))
-    return [_marked(one) if _is(one, "assistant", "tool") or _is_meta(one) else one for one in talk]
-
-
-def copilot(talk: Talk) -> Talk:
-    """Images, for which there is a mark in the text."""
-    talk = [_without(one, "meta") if _is(one, "system") else one for one in _without_notices(talk)]
-    return [_with_arguments(_marked(one)) for one in talk]
-
-
-def droid(talk: Talk) -> Talk:
-    """Thoughts that another provider would have to have signed; images in an answer, or in context."""
-    talk = [_without(one, "reasoning") for one in _reminded(_as_context(_without_notices(talk)))]
-    return [_marked(one) if _is(one, "assistant") or _is_meta(one) else one for one in talk]
-
-
-def aider(talk: Talk) -> Talk:
-    """All but what was typed and what was answered, as text: which model spoke, where an answer ends."""
-    found: list[Any] = []
-    for one in talk:
-        if isinstance(one, str):
-            found.append({"role": "user", "content": f"[Conversation summary]\n{one}"})
-        elif _is(one, "user", "assistant") and not _is_meta(one):
-            words = _marked(one).get("content", "").encode("utf-8", "replace").decode().replace("\r", "")
-            if one["role"] == "user":
-                words = "\n".join(line.strip() for line in words.splitlines()).removeprefix("<blank>")
-            else:
-                words = re.sub(r"\n{2,}", "\n\n", re.sub("^ (?=# |####|> )", "", words.strip(), flags=re.MULTILINE))
-            if words and found and found[-1]["role"] == one["role"] == "assistant":
-                found[-1]["content"] += f"\n\n{words}"
-            elif words:
-                found.append({"role": one["role"], "content": words})
-    return found
-
-
-def openhands(talk: Talk) -> Talk:
-    """Which model spoke; images in an answer; thoughts that stand alone; the order of results; lone surrogates."""
-    talk = _without_notices(json.loads(json.dumps(talk, ensure_ascii=False).encode("utf-8", "replace")))
-    told = [one for one in talk[:1] if _is(one, "system") and not _is_meta(one)]
-    talk = _answered(_with_results(_as_context(talk[len(told) :])))
-    talk = [one for one in talk if not (_is(one, "assistant") and one.keys() <= {"role", "reasoning", "model"})]
-    talk = [_without(_marked(one) if _is(one, "assistant") else one, "model") for one in talk]
-    # One of its own, where the session began with none.
-    return [_marked(one) for one in told if not one["content"].startswith(PROMPT)] + talk
-
-
-def modular_agent(talk: Talk) -> Talk:
-    """Nothing: messages stay in the shape that they have."""
-    return talk
-
-
-def openai_messages(talk: Talk) -> Talk:
-    """What was thought, what failed, who spoke; images but those of the user."""
-    unknown = ("reasoning", "model", "is_error")
-    return [_without(_marked(one) if _is(one, "assistant", "tool") else one, *unknown) for one in _sent(talk)]
-
-
-def langchain_messages(talk: Talk) -> Talk:
-    """Images in an answer."""
-    return [_marked(one) if _is(one, "assistant") else one for one in _sent(talk)]
-
-
-def _sent(talk: Talk) -> Talk:
-    """What no provider takes; that something is context; the order of results."""
-    talk = _answered(_with_results([_with_arguments(one) for one in _without_notices(talk)]))
-    talk = [_without(one, "meta", "name") for one in talk]
-    return [one for one in talk if one["role"] == "tool" or one.get("content") or "tool_calls" in one]
 
 
 def _is(one: Any, *roles: str) -> bool:
@@ -117,21 +24,120 @@ def _is_meta(one: Any) -> bool:
     return isinstance(one, dict) and one.get("meta") is True
 
 
+def _is_context(one: Any) -> bool:
+    return _is(one, "system") or _is_meta(one)
+
+
 def _without(one: Any, *keys: str) -> Any:
     return {key: value for key, value in one.items() if key not in keys} if isinstance(one, dict) else one
 
 
-def _without_notices(talk: Talk) -> Talk:
-    return [one for one in talk if not (_is(one, "assistant") and _is_meta(one))]
+def _marked(one: Any) -> Any:
+    """Images become marks in the text."""
+    return {**one, "content": marked_words(one)} if isinstance(one.get("content"), list) else one
+
+
+def _addressed(one: Any) -> Any:
+    """Images that lie elsewhere become marks in the text."""
+    content = one.get("content") if isinstance(one, dict) else None
+    if not isinstance(content, list):
+        return one
+    parts = [
+        part if not _url(part) or _url(part).startswith("data:") else {"type": "text", "text": f"[image: {_url(part)}]"}
+        for part in content
+    ]
+    return {**one, "content": parts} if any(map(_url, parts)) else _marked(one)
+
+
+def _url(part: Any) -> str:
+    found = part.get("image_url", {}).get("url", "")
+    assert isinstance(found, str)
+    return found
+
+
+def _unsigned(one: Any) -> bool:
+    return _is(one, "assistant") and "reasoning" in one and not signed_thoughts(one)
+
+
+def _alone(one: Any) -> bool:
+    return _is(one, "assistant") and "reasoning" in one and not (one.get("content") or "tool_calls" in one)
+
+
+def _thoughtless(one: Any) -> Any:
+    return _without(one, "reasoning", "reasoning_details")
+
+
+def _each(change: Callable[[Any], Any], when: Callable[[Any], bool] = lambda one: isinstance(one, dict)) -> Any:
+    return lambda talk: [change(one) if when(one) else one for one in talk]
+
+
+def _all_but(gone: Callable[[Any], bool]) -> Any:
+    return lambda talk: [one for one in talk if not gone(one)]
+
+
+def _is_failure(one: Any) -> bool:
+    return _is(one, "tool") and one.get("is_error") is True
+
+
+def _tools_as_text(talk: Talk) -> Talk:
+    """Calls and results stand in answers."""
+    found: Talk = []
+    names: dict[str, str] = {}
+    for one in talk:
+        if _is(one, "tool"):
+            tool = one.get("name") or names.get(one["tool_call_id"], "") or "a tool"
+            head = f"[{tool} failed]" if _is_failure(one) else f"[result of {tool}]"
+            found.append({"role": "assistant", "content": _titled(head, marked_words(one))})
+            continue
+        found.append(_without(one, "tool_calls"))
+        for call in one.get("tool_calls", ()) if _is(one, "assistant") else ():
+            names[call["id"]] = call["function"]["name"]
+            words = _titled(f"[call of {names[call['id']]}]", call["function"]["arguments"])
+            found.append({"role": "assistant", "content": words})
+    return found
+
+
+def _titled(head: str, words: str) -> str:
+    more = f"… [{len(words) - LONG:,} characters more]" if len(words) > LONG else ""
+    return f"{head}\n{words[:LONG]}{more}" if words.strip() else head
+
+
+def _same(talk: Talk) -> Talk:
+    return talk
+
+
+# What is left of a conversation when one of these is lost, by their names in the library's table, one after the other.
+LOST: dict[str, Callable[[Talk], Talk]] = {
+    "notices of the agent": _all_but(lambda one: _is(one, "assistant") and _is_meta(one)),
+    "thoughts": _each(_thoughtless),
+    "thoughts that Claude did not sign": _each(_thoughtless, _unsigned),
+    "thoughts without an answer": _all_but(_alone),
+    "images in prompts": _each(_marked, lambda one: _is(one, "user") and not _is_meta(one)),
+    "images in answers": _each(_marked, lambda one: _is(one, "assistant")),
+    "images in results": _each(_marked, lambda one: _is(one, "tool") and not _is_failure(one)),
+    "images in failed results": _each(_marked, _is_failure),
+    "images in context": _each(_marked, _is_context),
+    "images by address": _each(_addressed, lambda one: not _is(one, "assistant")),
+    "tool calls": _tools_as_text,
+    "tool results": _same,  # with the calls
+    "results without a call": _same,  # where results stand with their calls: see `_with_results`
+    "ends of long calls and results": _same,  # with the calls
+    "marks of failed results": _each(lambda one: _without(one, "is_error")),
+    "compactions": _each(
+        lambda one: {"role": "user", "content": f"[Conversation summary]\n{one}"}, lambda one: isinstance(one, str)
+    ),
+    "messages that compactions kept": _same,  # is not compared here
+    "names of models": _each(lambda one: _without(one, "model")),
+    "times of messages": _same,  # are not compared here
+    "injected context": _all_but(_is_context),
+    "marks of injected context": _each(lambda one: _without(one, "meta")),
+    "entries of other kinds": _same,  # are no messages
+}
 
 
 def _as_context(talk: Talk) -> Talk:
     """A system prompt becomes context, and the arguments of a call an object."""
-    found = []
-    for one in talk:
-        shown = {**one, "role": "user", "meta": True} if _is(one, "system") else one
-        found.append(_with_arguments(shown))
-    return found
+    return [_with_arguments({**one, "role": "user", "meta": True} if _is(one, "system") else one) for one in talk]
 
 
 def _with_arguments(one: Any) -> Any:
@@ -159,20 +165,31 @@ def _reminded(talk: Talk) -> Talk:
     for one in talk:
         if _is_meta(one) and isinstance(one.get("content"), str):
             found.append({**one, "content": mark.sub(r"\1", one["content"])})
+        elif _is_meta(one):
+            parts = [
+                {**part, "text": mark.sub(r"\1", part["text"])} if "text" in part else part for part in one["content"]
+            ]
+            found.append({**one, "content": [part for part in parts if part.get("text") != ""]})
         else:
             found.append(one)
     return found
 
 
-def _marked(one: Any) -> Any:
-    """Images become marks in the text."""
-    content = one.get("content") if isinstance(one, dict) else None
-    if not isinstance(content, list):
-        return one
-    return {**one, "content": "\n".join(part.get("text", "[image]") for part in content)}
+def _images_last(talk: Talk) -> Talk:
+    """Images stand behind the text."""
+    found = []
+    for one in talk:
+        content = one.get("content") if isinstance(one, dict) else None
+        if isinstance(content, list):
+            words = "\n".join(part["text"] for part in content if "text" in part)
+            texts = [{"type": "text", "text": words}] if words else []
+            found.append({**one, "content": [*texts, *(part for part in content if "text" not in part)]})
+        else:
+            found.append(one)
+    return found
 
 
-def _with_results(talk: Talk) -> Talk:
+def _with_results(talk: Talk, *, meta: bool = True) -> Talk:
     """Results stand behind their calls; those without a call are context."""
     found: list[Any] = []
     calls: dict[str, list[Any]] = {}
@@ -186,8 +203,21 @@ def _with_results(talk: Talk) -> Talk:
         elif own := calls.pop(one.get("tool_call_id", ""), []):
             own.append(one)
         else:
-            found.append([{"role": "user", "content": one.get("content", ""), "meta": True}])
+            context = {"role": "user", "content": one.get("content", "")}
+            found.append([{**context, "meta": True} if meta else context])
     return [one for own in found for one in _in_order(own)]
+
+
+def _is_made_up(one: Any) -> bool:
+    return _is(one, "tool") and one.get("content") == NO_RESULT
+
+
+def _in_order(own: list[Any]) -> list[Any]:
+    first, *results = own
+    if not results:
+        return own
+    order = [call[0] for call in first["tool_calls"]]
+    return [first, *sorted(results, key=lambda one: order.index(one["tool_call_id"]))]
 
 
 def _answered(talk: Talk) -> Talk:
@@ -204,30 +234,82 @@ def _answered(talk: Talk) -> Talk:
     return found
 
 
-def _in_order(own: list[Any]) -> list[Any]:
-    first, *results = own
-    if not results:
-        return own
-    order = [call[0] for call in first["tool_calls"]]
-    return [first, *sorted(results, key=lambda one: order.index(one["tool_call_id"]))]
+def _gemini(talk: Talk) -> Talk:
+    talk = _images_last(_reminded(_with_results(_as_context(talk))))
+    for one in talk:
+        if _is(one, "assistant") and "reasoning" in one:
+            one["reasoning"] = one["reasoning"].strip(": ")
+    return [re.sub("</?state_snapshot>", "", one).strip() if isinstance(one, str) else one for one in talk]
+
+
+def _copilot(talk: Talk) -> Talk:
+    return [_with_arguments(_without(one, "meta") if _is(one, "system") else one) for one in _images_last(talk)]
+
+
+def _aider(talk: Talk) -> Talk:
+    """Nothing tells where an answer ends, and some of its lines would be marks; notices tell the model."""
+    found: list[Any] = []
+    for one in talk:
+        if isinstance(one, str) or isinstance(one.get("content"), list):
+            found.append(one)
+            continue
+        words = marked_words(one).encode("utf-8", "replace").decode().replace("\r", "")
+        if one["role"] == "user":
+            words = "\n".join(line.strip() for line in words.splitlines()).removeprefix("<blank>")
+        else:
+            words = re.sub(r"\n{2,}", "\n\n", re.sub("^ (?=# |####|> )", "", words.strip(), flags=re.MULTILINE))
+        if words and _is(one, "assistant") and found and _is(found[-1], "assistant"):
+            found[-1]["content"] += f"\n\n{words}"
+        elif words or one.keys() - {"role", "content", "model"}:
+            found.append({**_without(one, "model"), "content": words})
+    return found
+
+
+def _openhands(talk: Talk) -> Talk:
+    """A system prompt of its own, where the session began with none; no lone surrogates."""
+    talk = json.loads(json.dumps(talk, ensure_ascii=False).encode("utf-8", "replace"))
+    told = [one for one in talk[:1] if _is(one, "system") and not _is_meta(one) and isinstance(one["content"], str)]
+    talk = _answered(_with_results(_as_context(talk[len(told) :])))
+    return [one for one in told if not one["content"].startswith(PROMPT)] + talk
+
+
+def _sent(talk: Talk) -> Talk:
+    """What no provider takes, and the order of results."""
+    talk = _answered(_with_results([_with_arguments(one) for one in talk], meta=False))
+    talk = [_without(one, "name") for one in talk]
+    return [one for one in talk if one["role"] == "tool" or one.get("content") or {"tool_calls", "reasoning"} & {*one}]
+
+
+# What each format says in another form.
+FORMS: dict[str, Callable[[Talk], Talk]] = {
+    "claude-code": _as_context,
+    "codex": _same,
+    "pi": _as_context,
+    "gemini": _gemini,
+    "opencode": lambda talk: _images_last(_with_results(_as_context(talk))),
+    "copilot": _copilot,
+    "droid": lambda talk: _reminded(_as_context(talk)),
+    "modular-agent": _same,
+    "aider": _aider,
+    "openhands": _openhands,
+    "openai": lambda talk: [_without(one, "is_error") if _is_made_up(one) else one for one in _sent(talk)],
+    "langchain": _sent,
+}
+
+
+def left(talk: Talk, name: str) -> Talk:
+    """Returns what a format holds of a conversation."""
+    for what, lose in LOST.items():
+        talk = lose(talk) if what in LOSSES[name] else talk
+    return unsigned(FORMS[name](talk), name)
+
+
+def unsigned(talk: Talk, name: str) -> Talk:
+    """Returns a conversation without signatures, where a format keeps none."""
+    kept = ("claude-code", "droid", "modular-agent")
+    return talk if name in kept else [_without(one, "reasoning_details") for one in talk]
 
 
 def forked(talk: Talk, name: str) -> Talk:
     """What is added where an agent's own session is forked between a call and its result."""
     return _answered(talk) if name == "openhands" else talk
-
-
-LOSSES: dict[str, Callable[[Talk], Talk]] = {
-    "claude-code": claude_code,
-    "codex": codex,
-    "pi": pi,
-    "gemini": gemini,
-    "opencode": opencode,
-    "copilot": copilot,
-    "droid": droid,
-    "modular-agent": modular_agent,
-    "aider": aider,
-    "openhands": openhands,
-}
-
-MESSAGES: dict[str, Callable[[Talk], Talk]] = {"openai": openai_messages, "langchain": langchain_messages}

@@ -19,6 +19,9 @@ def entry(own: str, **message: Any) -> MessageEntry:
     return MessageEntry(message, id=own, timestamp="2026-03-03T09:00:00Z")
 
 
+LONG_RESULT = "no\n" * 666
+
+
 def written(records: list[Record], *entries: Any) -> str:
     return b"".join(composed(AIDER, records, entries).lines).decode()
 
@@ -38,7 +41,8 @@ def test_it_is_written_as_the_agent_writes() -> None:
         entry("e1", role="system", content="Be\nbrief."),
         entry("e2", role="user", content=[{"type": "text", "text": "Look"}, image]),
         entry("e3", role="assistant", content="I look.", reasoning="hm", tool_calls=calls, model="m"),
-        entry("e4", role="tool", content="no\n" * 99, tool_call_id="c1", name="read"),
+        entry("e4", role="tool", content="no\n" * 999, tool_call_id="c1"),
+        entry("e4b", role="tool", content="", tool_call_id="c1", is_error=True),
         entry("e5", role="assistant", content="Done.", model="m"),
         entry("e6", role="user", content=""),
         CompactionEntry("so far", None, id="k", timestamp="2026-03-03T09:00:01Z"),
@@ -54,8 +58,17 @@ def test_it_is_written_as_the_agent_writes() -> None:
 
 I look.
 
-> read {{"path": "a"}}  
-> {("no " * 67)[:199].rstrip()}…  
+
+[call of read]
+{{"path": "a"}}
+
+
+[result of read]
+{LONG_RESULT}no… [997 characters more]
+
+
+[read failed]
+
 
 Done.
 

@@ -42,6 +42,7 @@ def test_the_blocks_of_an_answer_are_one_message() -> None:
             "role": "assistant",
             "content": "1",
             "reasoning": "hm",
+            "reasoning_details": [{"type": "reasoning.text", "text": "hm", "signature": "s"}],
             "tool_calls": [{"id": "t1", "type": "function", "function": {"name": "Read", "arguments": "{}"}}],
             "model": "m",
         },

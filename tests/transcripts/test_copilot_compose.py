@@ -69,6 +69,7 @@ def test_messages_have_the_agents_shape() -> None:
         entry("e3", role="assistant", content="I look.", reasoning="hm", tool_calls=calls, model="m"),
         entry("e4", role="tool", content="no", tool_call_id="c1", name="read", is_error=True),
         entry("e5", role="assistant", content="Ah."),
+        entry("e5b", role="tool", content=[{"type": "text", "text": "seen"}, image], tool_call_id="c2"),
         entry("e6", role="user", content="injected", meta=True),
         CompactionEntry("so far", None, 7, id="k", timestamp="2026-03-03T09:00:00Z"),
     ]
@@ -76,18 +77,22 @@ def test_messages_have_the_agents_shape() -> None:
     assert is_chain(found)
     assert [one["type"] for one in found] == [
         *("session.start", "system.message", "user.message", "assistant.turn_start", "assistant.message"),
-        *("tool.execution_start", "tool.execution_complete", "assistant.message", "assistant.turn_end"),
-        *("user.message", "session.compaction_start", "session.compaction_complete"),
+        *("tool.execution_start", "tool.execution_complete", "assistant.message", "tool.execution_complete"),
+        *("assistant.turn_end", "user.message", "session.compaction_start", "session.compaction_complete"),
     ]
-    start, system, prompt, _, answer, called, result, *_, injected, _, compaction = [one["data"] for one in found]
+    start, system, prompt, _, answer, called, result, _, pictured, _, injected, _, compaction = [
+        one["data"] for one in found
+    ]
     assert (start["sessionId"], start["context"]) == (ID, {"cwd": "/home/dev/project"})
     assert system == {"content": "Be brief.", "role": "system"}
-    assert prompt["content"] == "Look\n[image]"
+    assert prompt["content"] == "Look"
     assert prompt["attachments"] == [{"type": "blob", "data": "eA==", "mimeType": "image/png"}]
     request = {"toolCallId": "c1", "name": "read", "arguments": {"path": "a"}, "type": "function"}
     assert (answer["toolRequests"], answer["reasoningText"], answer["model"]) == ([request], "hm", "m")
     assert called == {"toolCallId": "c1", "toolName": "read", "arguments": {"path": "a"}}
     assert result == {"toolCallId": "c1", "success": False, "error": {"message": "no", "code": "failure"}}
+    binary = [{"type": "image", "data": "eA==", "mimeType": "image/png"}]
+    assert pictured["result"] == {"content": "seen", "binaryResultsForLlm": binary}
     assert injected["source"] == "system"
     assert compaction == {"success": True, "summaryContent": "so far", "preCompactionTokens": 7}
 

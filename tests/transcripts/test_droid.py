@@ -7,14 +7,16 @@ from gitsession.transcripts import FORMATS
 
 DROID = FORMATS["droid"]
 TOOLS = FIXTURES / "droid" / "tools.jsonl"
+SIGNED = [{"type": "reasoning.text", "text": "Look first.", "signature": "c2ln"}]
 CALLED = FIXTURES / "droid" / "called.jsonl"
 
 
 def test_calls_results_reminders_and_a_compaction() -> None:
+    read = call("toolu_1", "Read", '{"file_path":"hello.py"}')
     assert conversation(TOOLS) == [
         user("<system-reminder>Today is Monday.</system-reminder>", meta=True),
         user("Fix the greeting."),
-        assistant("I look.", reasoning="Look first.", tool_calls=[call("toolu_1", "Read", '{"file_path":"hello.py"}')]),
+        assistant("I look.", reasoning="Look first.", reasoning_details=SIGNED, tool_calls=[read]),
         tool("print('helo')", "toolu_1", "Read"),
         assistant(tool_calls=[call("toolu_2", "Edit", '{"file_path":"hello.py"}')]),
         tool("no match", "toolu_2", "Edit", is_error=True),

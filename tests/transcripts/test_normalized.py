@@ -45,6 +45,12 @@ def is_calls(value: Any) -> bool:
     return isinstance(value, list) and value != [] and all(map(is_call, value))
 
 
+def is_signed(value: Any) -> bool:
+    """Tells whether these are thoughts with signatures, or encrypted ones."""
+    kinds = {"reasoning.text": ["type", "text", "signature"], "reasoning.encrypted": ["type", "data"]}
+    return value != [] and all([*one] == kinds[one["type"]] and all(map(is_text, one.values())) for one in value)
+
+
 def is_true(value: Any) -> bool:
     return value is True
 
@@ -56,6 +62,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "role": {"user", "assistant", "system", "tool"}.__contains__,
     "content": is_content,
     "reasoning": is_text,
+    "reasoning_details": is_signed,
     "tool_calls": is_calls,
     "tool_call_id": is_text,
     "name": is_text,
@@ -66,6 +73,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
 }
 OF_ONE_ROLE = {
     "reasoning": "assistant",
+    "reasoning_details": "assistant",
     "tool_calls": "assistant",
     "tool_call_id": "tool",
     "name": "tool",

@@ -1,0 +1,127 @@
+"""The table of what formats have no place for: whole, and true of what is composed."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from compositions import again
+from losses import FORMS, LOST, unsigned
+from transcript_files import read
+
+from gitsession.model import CompactionEntry, MessageEntry, SessionEntry, UnknownEntry, build_context
+from gitsession.transcripts import FORMATS
+from gitsession.transcripts.chat_messages import langchain_messages, openai_messages
+from gitsession.transcripts.losses import LONG, LOSSES, NAMES, Loss, losses
+from gitsession.transcripts.shapes import normal_messages
+
+DATA = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}
+ADDRESS = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+WORDS = {"type": "text", "text": "See"}
+CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
+THOUGHT = {"reasoning": "hm"}
+SIGNED = {"reasoning_details": [{"type": "reasoning.text", "text": "hm", "signature": "s"}], "model": "claude-x"}
+NOT_COMPARED = (
+    *("times of messages", "messages that compactions kept", "entries of other kinds"),
+    "results without a call",  # which stand as context in the form of what they are compared with
+)
+
+
+def entry(role: str, content: Any = "", *, own: str = "e", **more: Any) -> MessageEntry:
+    message = {"role": role, **({"content": content} if content else {}), **more}
+    return MessageEntry(message, id=own, timestamp="2026-03-03T09:00:00Z")
+
+
+def result(content: Any = "seen", **more: Any) -> MessageEntry:
+    return entry("tool", content, own="r", tool_call_id="c1", name="read", **more)
+
+
+ASKED = entry("user", "Look", own="u")
+CALLED = entry("assistant", own="a", tool_calls=[CALL])
+COMPACTION = CompactionEntry("so far", "u", id="k", timestamp="2026-03-03T09:00:00Z")
+# Conversations of which one thing can get lost, or a few.
+SAMPLES: dict[str, Sequence[SessionEntry]] = {
+    "words": [ASKED, entry("assistant", "Here.")],
+    "a thought": [ASKED, entry("assistant", "Here.", **THOUGHT)],
+    "a signed thought": [ASKED, entry("assistant", "Here.", **THOUGHT, **SIGNED)],
+    "a thought that stands alone": [ASKED, entry("assistant", **THOUGHT)],
+    "an image in a prompt": [entry("user", [WORDS, DATA])],
+    "nothing but an image in a prompt": [entry("user", [DATA])],
+    "an image in an answer": [ASKED, entry("assistant", [WORDS, DATA])],
+    "an image in a result": [ASKED, CALLED, result([WORDS, DATA])],
+    "nothing but an image in a result": [ASKED, CALLED, result([DATA])],
+    "an image in a failed result": [ASKED, CALLED, result([WORDS, DATA], is_error=True)],
+    "an image in context": [entry("user", [WORDS, DATA], meta=True)],
+    "an image in a system prompt": [entry("system", [WORDS, DATA])],
+    "an address in a prompt": [entry("user", [WORDS, ADDRESS])],
+    "an address in an answer": [ASKED, entry("assistant", [WORDS, ADDRESS])],
+    "an address in a result": [ASKED, CALLED, result([WORDS, ADDRESS])],
+    "a call": [ASKED, CALLED, result()],
+    "a long call": [
+        ASKED,
+        entry("assistant", own="a", tool_calls=[{**CALL, "function": {"name": "read", "arguments": '"' + "x" * LONG}}]),
+        result("y" * (LONG + 1)),
+    ],
+    "a result without a call": [ASKED, result()],
+    "a failed result": [ASKED, CALLED, result(is_error=True)],
+    "a compaction": [ASKED, CompactionEntry("so far", id="k", timestamp="2026-03-03T09:00:00Z"), entry("user", "Go")],
+    "a compaction that kept something": [ASKED, COMPACTION, entry("user", "Go on")],
+    "a model": [ASKED, entry("assistant", "Here.", model="m")],
+    "context": [entry("user", "It is late.", own="m", meta=True), ASKED],
+    "a system prompt": [entry("system", "Be brief.", own="s"), ASKED],
+    "a notice": [ASKED, entry("assistant", "No key.", meta=True)],
+    "an entry of another kind": [ASKED, UnknownEntry({"type": "vote"}, id="v")],
+}
+MESSAGES = {"openai": openai_messages, "langchain": langchain_messages}
+
+
+def talk(entries: Sequence[SessionEntry]) -> list[Any]:
+    found: list[Any] = []
+    for one in entries:
+        if isinstance(one, CompactionEntry):
+            found.append(one.summary)
+        elif isinstance(one, MessageEntry):
+            found += normal_messages(one.message)
+    for message in found:
+        if isinstance(message, dict):
+            message.pop("name", None)
+    return found
+
+
+def composed(name: str, entries: Sequence[SessionEntry]) -> list[Any]:
+    known = [one for one in entries if isinstance(one, MessageEntry | CompactionEntry)]
+    if name in MESSAGES:
+        own = FORMATS["chat" if name == "openai" else name]
+        messages = MESSAGES[name](one.message for one in known if isinstance(one, MessageEntry))
+        return talk(own.fold(read(own, b"".join(json.dumps(message).encode() + b"\n" for message in messages))))
+    found = talk(again(FORMATS[name], (), known))
+    return found[1:] if name == "aider" else found  # which says when a chat began
+
+
+def test_each_format_that_a_session_is_composed_in_is_in_the_table() -> None:
+    resumable = [name for name, one in FORMATS.items() if one.compose is not None]
+    assert {*LOSSES} == {*resumable, "openai", "langchain"} == {*FORMS}
+    assert {*LOST} == {*NAMES} >= {what for table in LOSSES.values() for what in table}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_is_lost_is_told_and_nothing_else_is_lost(name: str, sample: str) -> None:
+    entries = SAMPLES[sample]
+    if name in MESSAGES:  # made of what a model is shown
+        entries = [MessageEntry(message, timestamp="") for message in build_context(entries)]
+    told = [one.what for one in losses(name, entries) if one.what not in NOT_COMPARED]
+    before, after = ([*FORMS[name](unsigned(one, name))] for one in (talk(entries), composed(name, entries)))
+    assert (before == after) is (told == [])
+
+
+def test_losses_are_counted() -> None:
+    entries = [*SAMPLES["an image in a failed result"], *SAMPLES["a thought"], *SAMPLES["a thought"], COMPACTION]
+    assert losses("droid", entries) == (
+        Loss("thoughts that Claude did not sign", 2, "left out"),
+        Loss("messages that compactions kept", 7, "left out"),
+    )
+    assert [str(one) for one in losses("copilot", entries)] == [
+        "1 image in a failed result",
+        "7 messages that compactions kept",
+    ]
