@@ -33,7 +33,8 @@ IMPORTED = [
     if path.is_file() and "oddities" not in path.name and not {"spawn", "subagents", "storage"} & {*path.parts}
 ]
 
-
+# Codex resumes no rollout that does not begin with a header.
+HEADLESS = [path for path in IMPORTED if path.parent.name == "codex" and b"session_meta" not in path.read_bytes()]
 FORKED = [*(path for path in IMPORTED if path.stem != "empty"), CONVERSATION]
 
 
@@ -41,7 +42,7 @@ def label(path: Path) -> str:
     return "/".join(path.parts[-2:])[:60]
 
 
-every_import = pytest.mark.parametrize("path", IMPORTED, ids=label)
+every_import = pytest.mark.parametrize("path", [path for path in IMPORTED if path not in HEADLESS], ids=label)
 NATIVE: list[dict[str, Any]] = [
     {"role": "user", "content": "Why does the login fail?"},
     {
@@ -98,6 +99,23 @@ def test_an_imported_session_is_given_back_byte_for_byte(store: Store, path: Pat
     assert made.whole
     assert b"".join(made.lines) == path.read_bytes()
     assert content(store, session, name, at="~0") == path.read_bytes()
+
+
+@pytest.mark.parametrize("path", HEADLESS, ids=label)
+def test_a_rollout_without_a_header_is_given_one(store: Store, tmp_path: Path, path: Path) -> None:
+    session = take(store, path)
+    made = export_transcript(store, session, "codex")
+    exported = b"".join(made.lines)
+    assert not made.whole
+    assert session not in made.path.name
+    assert b"".join(store.original(session)) == path.read_bytes()
+    # It is known for what it is, whatever it is called.
+    (tmp_path / "x.jsonl").write_bytes(exported)
+    other = Store.init(tmp_path / "other.git", durable=False)
+    again = take(other, tmp_path / "x.jsonl")
+    assert other.info(again).agent == "codex"
+    assert again in made.path.name
+    assert other.messages(again) == store.messages(session)
 
 
 @pytest.mark.parametrize("path", FORKED, ids=label)

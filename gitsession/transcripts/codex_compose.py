@@ -1,7 +1,8 @@
 """A rollout that Codex can resume.
 
 A fork repeats the records of its origin below a header of its own, as the agent's forks do. One whose records are
-numbered (`history_mode` is `paginated`) has its header in the place of the origin's, and the numbers go on.
+numbered (`history_mode` is `paginated`) has its header in the place of the origin's, and the numbers go on. So has one
+that is whole but has no header, or that of the first releases: the agent resumes no such file.
 
 What a Codex record has no place for (the model that spoke, that a tool failed, that no person typed a prompt) stands
 beside its `payload`, where the agent does not look. The model's thoughts become events: the provider refuses thoughts
@@ -42,12 +43,15 @@ _SUBAGENT = ("thread_source", "parent_thread_id", "agent_nickname", "agent_role"
 
 def compose(draft: Draft) -> Composed:
     """Returns a session as a rollout that Codex can resume."""
+    # Without its header, as the first releases wrote it, the agent resumes none, and only its name tells what it is.
+    headed = any(text(record.value, "type") == "session_meta" for record in draft.records)
+    rewritten = draft.whole and not (headed and is_plain(draft.meta.id))
+    draft = draft._replace(whole=draft.whole and not rewritten)
     own = own_id(draft)
     made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
     # The agent's names have local time; it finds a session by the id behind it.
     name = f"rollout-{made[:19].replace(':', '-')}-{own}.jsonl"
     path = PurePath("sessions", made[:4], made[5:7], made[8:10], name)
-    rewritten = draft.whole and not is_plain(draft.meta.id)
     return Composed(
         _Lines(draft).all(), path, lambda _: ("codex", "resume", own.partition("_")[0]), rewritten=rewritten
     )

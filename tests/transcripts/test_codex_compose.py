@@ -115,6 +115,8 @@ def test_a_rollout_lies_where_its_time_says() -> None:
 @pytest.mark.parametrize(("own", "thread"), [("abc", "abc"), ("abc_page2", "abc")])
 def test_a_whole_session_is_resumed_by_its_own_id(own: str, thread: str) -> None:
     made = draft(CODEX)
-    whole = made.__class__(SessionMeta(own, created_at="2026-03-02T09:00:00Z"), ID, made.cwd, (), (), whole=True)
+    whole = made.__class__(
+        SessionMeta(own, created_at="2026-03-02T09:00:00Z"), ID, made.cwd, fixture("tools"), (), whole=True
+    )
     assert compose(whole).resume(compose(whole).path) == ("codex", "resume", thread)
     assert compose(whole).path.name == f"rollout-2026-03-02T09-00-00-{own}.jsonl"
