@@ -8,12 +8,16 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, cast
 
 from gitsession.numbering import Numbering
-from gitsession.transcripts.base import Bundled
+from gitsession.transcripts import FORMATS
+from gitsession.transcripts.base import Bundled, Format
 from gitsession.transcripts.bundle import line_of, order
 from gitsession.transcripts.document import damage
 
 LOOKED_AT = 64 * 1024
 """How much of a file that is no transcript is looked at to say what it is."""
+
+# How much of a file its folder is recognised by.
+_FIRST_BYTES = 16 * 1024 * 1024
 
 
 def whole(bundled: Bundled | None, stream: BinaryIO) -> BinaryIO:
@@ -129,6 +133,22 @@ def listing(directory: PurePath) -> list[str]:
 def _is_git_directory(directories: Sequence[str], files: Sequence[str]) -> bool:
     """Tells by what is in a directory whether it is git's, as git itself does."""
     return "HEAD" in files and {"objects", "refs"} <= {*directories}
+
+
+def first_of_many(path: Path, stream: BinaryIO) -> Format | None:
+    """Returns the format of a folder of files none of which is recognised by itself, given the first of them.
+
+    Args:
+        path: The file.
+        stream: The file, open for reading.
+    """
+    for one in FORMATS.values():
+        bundled = one.bundle(path, listing) if one.owner(path, listing) == path else None
+        if bundled is not None:
+            stream.seek(0)
+            first = line_of(bundled[1][0], stream.read(_FIRST_BYTES))
+            return one if one.recognise(first, bundled[0].name) else None
+    return None
 
 
 class PathSet:

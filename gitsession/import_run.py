@@ -30,7 +30,7 @@ from gitsession.errors import (
     UnknownTranscript,
     UnreadableDatabase,
 )
-from gitsession.files import LOOKED_AT, PathSet, listing, looks_like, paths_of, whole
+from gitsession.files import LOOKED_AT, PathSet, first_of_many, listing, looks_like, paths_of, whole
 from gitsession.growth import Growth, Named
 from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
@@ -136,10 +136,11 @@ class ImportRun:
                     return
                 stream.seek(0)
                 found = source.chosen or find_format(stream, plain_name(source.path).name)
-                stream.seek(0)
-                if found is None:
+                if found is None and (found := first_of_many(source.path, stream)) is None:
+                    stream.seek(0)
                     yield from self._take_owner(source, stream.read(LOOKED_AT))
                     return
+                stream.seek(0)
                 self.taken += 1
                 bundled = found.bundle(source.path, listing)
                 if bundled is not None:

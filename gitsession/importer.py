@@ -11,7 +11,7 @@ from pathlib import Path
 from gitsession.compressed import open_transcript, plain_name, without_compressed_copies
 from gitsession.databases import HEAD_BYTES, is_database
 from gitsession.errors import SessionError, UnknownTranscript
-from gitsession.files import files_of, may_be_read, walk
+from gitsession.files import files_of, first_of_many, may_be_read, walk
 from gitsession.import_run import ImportRun, Source, unreadable
 from gitsession.opencode_database import find_session, find_sessions
 from gitsession.results import ImportFailure, ImportResult
@@ -79,7 +79,8 @@ def _is_transcript(file: Path, format_name: str | None) -> bool:
             if is_database(stream.read(HEAD_BYTES)):
                 return bool(find_sessions(file))
             stream.seek(0)
-            return format_name is not None or find_format(stream, plain_name(file).name) is not None
+            known = format_name is not None or find_format(stream, plain_name(file).name) is not None
+            return known or first_of_many(file, stream) is not None
     except (OSError, SessionError):
         return False
 

@@ -15,6 +15,7 @@ from gitsession import (
     Store,
     TranscriptExists,
     export_transcript,
+    holds_transcripts,
     import_transcripts,
     install_transcript,
     installer,
@@ -132,6 +133,51 @@ class TestFolder:
         again = take(store, tmp_path / made.path)
         assert again.replace("-", "") == made.path.name != session.replace("-", "")
         assert store.messages(again) == store.messages(fork)
+
+    def test_a_conversation_that_no_agent_has_resumed_yet_is_imported_from_its_folder(
+        self, store: Store, native: str, tmp_path: Path
+    ) -> None:
+        made = export_transcript(store, native, "openhands")
+        path = tmp_path / "conversations" / made.path
+        assert install_transcript(made, path)
+        assert sorted(contents(path)) == sorted(f"events/{one.name}" for one in (path / "events").iterdir())
+        again = take(store, path)
+        assert again.replace("-", "") == path.name
+        assert [*store.messages(again)][1:] == [*store.messages(native)]
+        assert b"".join(store.original(again)) == b"".join(export_transcript(store, native, "openhands").lines)
+        # Named by any of its events; and nothing new, wherever it is found.
+        last = max((path / "events").iterdir())
+        for there in (tmp_path, path, path / "events", last):
+            assert [one.new_commits for one in import_transcripts(store, [there]) if isinstance(one, ImportResult)] == [
+                0
+            ]
+        assert holds_transcripts([tmp_path])
+
+    def test_the_state_that_an_agent_gives_a_conversation_belongs_to_the_same_session(
+        self, store: Store, native: str, tmp_path: Path
+    ) -> None:
+        made = export_transcript(store, native, "openhands")
+        path = tmp_path / made.path
+        install_transcript(made, path)
+        session = take(store, path)
+        state = json.loads((CONVERSATION / "base_state.json").read_text()) | {"id": session}
+        (path / "base_state.json").write_text(json.dumps(state))
+        before = store.messages(session)
+        (done,) = import_transcripts(store, [tmp_path])
+        assert isinstance(done, ImportResult)
+        assert (done.session, done.new_commits, done.rewritten_from) == (session, 1, None)
+        assert store.messages(session) == before
+        other = Store.init(tmp_path / "other.git", durable=False)
+        assert b"".join(other.original(take(other, path))) == b"".join(store.original(session))
+
+    @pytest.mark.parametrize("text", ["{}", "", "[", '{"kind":"MessageEvent"}', '{"id":"x"}'])
+    def test_a_folder_of_anything_else_is_no_conversation(self, store: Store, tmp_path: Path, text: str) -> None:
+        (tmp_path / "events").mkdir()
+        for number in range(2):
+            (tmp_path / "events" / f"event-{number}-x.json").write_text(text)
+        failures = [*import_transcripts(store, [tmp_path])]
+        assert not [one for one in failures if isinstance(one, ImportResult)]
+        assert not holds_transcripts([tmp_path])
 
     def test_it_is_there_already(self, store: Store, tmp_path: Path) -> None:
         session = take(store, CONVERSATION)

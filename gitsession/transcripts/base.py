@@ -196,7 +196,8 @@ class Format:
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories. Such a transcript is read as a `bundle`. None for a transcript that is one file.
         owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
-            lists directories; None for any other file.
+            lists directories; None for any other file. It is the file itself where nothing but its place in a folder
+            tells, and then `recognise` is asked of it as the first line of a bundle.
         places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
             home directory, `${NAME:-…}` the environment variable that moves a directory, with what holds without it,
             and `*` in the last part whatever is there. Whoever uses them reads the environment; this package does not.

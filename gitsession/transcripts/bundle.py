@@ -87,8 +87,13 @@ def is_bundle(log: Log) -> bool:
     return any(is_file(first.value) for first in itertools.islice(log, 1))
 
 
-def write(log: Log) -> Iterator[bytes]:
-    """Yields the lines of a bundle: those of a file as they are, those of a store in the order of their paths."""
+def write(log: Log, head: str = "") -> Iterator[bytes]:
+    """Yields the lines of a bundle: those of a file as they are, those of a store in the order of their paths.
+
+    Args:
+        log: The files.
+        head: The file that stands before all others, where it came to them later.
+    """
     if log[0].line:
         return records.join(log)
     keys: list[str] = []  # by the places of records; "" for what is no file
@@ -99,6 +104,10 @@ def write(log: Log) -> Iterator[bytes]:
             yield record
 
     first, *others = latest_places(noted())
+    heads = [place for place in others if keys[place] == head]
+    if heads:
+        others = [first, *(place for place in others if place != heads[0])]
+        first = heads[0]
     # What is no file stays behind the one that it followed.
     for before, place in itertools.pairwise(others):
         keys[place] = keys[place] or keys[before]

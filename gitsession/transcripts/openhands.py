@@ -2,13 +2,15 @@
 
 A trajectory is one JSON array of events, an object that has them under `history`, `trajectory` or `events`, or an event
 a line; it is named by its file. The folder is `<conversation>/base_state.json`, by which it is recognised, and
-`events/event-<number>-<id>.json`, read as a `bundle`: an event's file is written once, the state again and again.
+`events/event-<number>-<id>.json`, read as a `bundle`: an event's file is written once, the state again and again. One
+that has no state yet, since its agent was not there since it was exported, begins with its first event.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, BinaryIO
+from uuid import UUID
 
 from gitsession.parts import Part
 from gitsession.transcripts import bundle, document, records
@@ -22,6 +24,7 @@ from gitsession.transcripts.openhands_fold import STATE, fold, inner_of, is_stat
 from gitsession.view import View
 
 _PATHS = ((), ("history",), ("trajectory",), ("events",))
+_HEX = re.compile("[0-9a-f]{32}")
 # The file of one event belongs to the folder of its conversation.
 _EVENT_FILE = re.compile(r"event-\d+-.*\.json", re.DOTALL)
 
@@ -49,7 +52,7 @@ def _read(stream: BinaryIO) -> Iterator[Record]:
 
 
 def _write(log: Log) -> Iterator[bytes]:
-    return bundle.write(log) if bundle.is_bundle(log) else document.write(log, _PATHS)
+    return bundle.write(log, STATE) if bundle.is_bundle(log) else document.write(log, _PATHS)
 
 
 def _growth(first: Record) -> Growth:
@@ -59,22 +62,39 @@ def _growth(first: Record) -> Growth:
 
 
 def _bundle(path: PurePath, listing: Listing) -> Bundled | None:
-    if path.name != STATE:
-        return None
-    events = (name for name in listing(path.parent / "events") if name.endswith(".json"))
-    return path.parent, [path.name, *(f"events/{name}" for name in events)]
+    if path.name == STATE:
+        return path.parent, [STATE, *_events(path.parent, listing)]
+    if _is_inside(path) and _owner(path, listing) == path:
+        return path.parent.parent, [*_events(path.parent.parent, listing)]
+    return None
+
+
+def _events(conversation: PurePath, listing: Listing) -> Iterator[str]:
+    return (f"events/{name}" for name in listing(conversation / "events") if name.endswith(".json"))
 
 
 def _owner(path: PurePath, listing: Listing) -> PurePath | None:
+    if not _is_inside(path):
+        return None
     conversation = path.parent.parent
-    inside = path.parent.name == "events" and path.suffix == ".json"
-    return conversation / STATE if inside and STATE in listing(conversation) else None
+    if STATE in listing(conversation):
+        return conversation / STATE
+    events = filter(_EVENT_FILE.fullmatch, listing(path.parent))
+    return next((path.with_name(name) for name in events), None)
+
+
+def _is_inside(path: PurePath) -> bool:
+    return path.parent.name == "events" and path.suffix == ".json"
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     inner = inner_of(first.value)
     own = text(inner, "id") if is_state(inner) else ""
     named = path.parent.name if path.name == STATE else path.stem
+    if bundle.is_file(first.value) and _is_inside(path):
+        # The folder is named by the conversation's id, as its state will tell it.
+        folder = path.parent.parent.name
+        named = str(UUID(folder)) if _HEX.fullmatch(folder) else folder
     return _learn({"id": own or named or path.stem, "created_at": "", "agent": "openhands"}, first)
 
 
