@@ -128,6 +128,19 @@ def test_an_earlier_revision_is_a_fork_with_the_same_conversation(store: Store, 
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
+def test_a_fork_is_another_session_also_where_its_origin_is(store: Store, tmp_path: Path, name: str) -> None:
+    path = max(path for path in FORKED if format_of(path) == name)
+    session = take(store, path)
+    made = export_transcript(store, session, name, at="~1")
+    assert install_transcript(made, tmp_path / made.path)
+    (done,) = import_transcripts(store, [tmp_path / made.path])
+    assert isinstance(done, ImportResult)
+    assert (done.branch_created, done.rewritten_from) == (True, None)
+    assert not done.session.startswith(session)
+    assert store.messages(done.session) == store.messages(session, at="~1")
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
 def test_a_fork_goes_on_with_what_was_added(store: Store, tmp_path: Path, name: str) -> None:
     session = take(store, max(path for path in FORKED if format_of(path) == name))
     fork = store.fork(session, "a-fork")

@@ -7,10 +7,11 @@ the notes with which they begin: were each a session of its own, a file that gro
 A record is such a piece, with the blank lines before it; one blank line after an answer or a beginning was written
 with it. A piece is whole when the line end after it is there; nothing tells of a prompt or an answer at the end of the
 file that more lines of it are being written. So what comes to one later is a record more, and the conversation is that
-of the file, whatever records it was taken in as. The session is named by the moment at which its first
-chat began, since all these files have the same name; the time of a prompt is not known but to be after that. Times are
-those of the user's clock and have no zone; they are taken as UTC. A heading or a quotation in an answer that looks like
-a prompt or a notice is read as such, as aider does it, but not a quotation in a block of code.
+of the file, whatever records it was taken in as. The session is named by the moment at which its first chat began,
+since all these files have the same name, or by the id that an export has written behind it; the time of a prompt is not
+known but to be after that. Times are those of the user's clock and have no zone; they are taken as UTC. A heading or a
+quotation in an answer that looks like a prompt or a notice is read as such, as aider does it, but not a quotation in a
+block of code.
 """
 
 import io
@@ -31,6 +32,8 @@ from gitsession.transcripts.normal import damaged, normal_message, titled_by_pro
 from gitsession.view import View
 
 _START = re.compile(rb"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
+# By which a fork that was exported tells that it is another session than its origin.
+_FORK = re.compile(r" \(gitsession ([0-9a-f-]{36})\)")
 _MODEL = re.compile(r"> (?:Main )?[Mm]odel: (\S+)")
 _EDGES = b"\xef\xbb\xbf \t\r\n"
 
@@ -104,13 +107,14 @@ def _messages(record: Record, model: str = "") -> list[Message]:
         case "answer":
             return [normal_message("assistant", words, model=model)]
         case "start":
-            return [normal_message("system", words.removeprefix("# "), meta=True)]
+            return [normal_message("system", _FORK.sub("", words.removeprefix("# ")), meta=True)]
     return []
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     own = path.stem if first.timestamp is None else f"aider-{first.timestamp.replace(':', '-').removesuffix('Z')}"
-    return {"id": own, "created_at": first.timestamp or "", "agent": "aider"}
+    fork = _FORK.search(first.raw.decode("utf-8", "replace")) if _said(first)[0] == "start" else None
+    return {"id": fork[1] if fork else own, "created_at": first.timestamp or "", "agent": "aider"}
 
 
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:

@@ -5,7 +5,9 @@ stands behind nothing as answers; it then asks a model to summarise what is too 
 stand in the answers as text, the beginning of long ones. Context that no person typed becomes notices of one line each,
 which aider shows in the file and does not restore.
 
-A line of an answer that aider would take for a mark of its own gets a blank before it. A fork has what its origin has.
+A line of an answer that aider would take for a mark of its own gets a blank before it. A fork has what its origin has,
+but for its own id: that stands behind the time at which the first chat began, in a line that aider does not read. The
+time alone would not tell the one from the other.
 """
 
 import re
@@ -28,6 +30,8 @@ from gitsession.transcripts.fields import items, mapping, one_line, text
 from gitsession.transcripts.losses import LONG
 
 _MARK = re.compile("^(?=# |####|> )", re.MULTILINE)
+# What stands behind the time at which a chat began: nothing, or the id of a fork.
+_STARTED = re.compile(rb"(?<=^# aider chat started at .{19})(?: \(gitsession [0-9a-f-]{36}\))?", re.MULTILINE)
 _LONGEST_NOTICE = 200
 
 
@@ -38,6 +42,10 @@ def compose(draft: Draft) -> Composed:
     return Composed(_lines(draft), path, _resume, rewritten=rewritten)
 
 
+def _named(own: str) -> str:
+    return f" (gitsession {own})"
+
+
 def _resume(path: PurePath) -> tuple[str, ...]:
     return ("aider", "--restore-chat-history", "--chat-history-file", str(path))
 
@@ -45,12 +53,12 @@ def _resume(path: PurePath) -> tuple[str, ...]:
 def _lines(draft: Draft) -> Iterator[bytes]:
     last = b""
     for piece in records.join(draft.records):
+        yield piece if last else _STARTED.sub(_named(draft.id).encode(), piece, count=1)
         last = piece
-        yield piece
     if last and not last.endswith(b"\n"):
         yield b"\n"
     if not draft.records:
-        yield _written(f"\n# aider chat started at {first_time(draft)[:19].replace('T', ' ')}\n\n")
+        yield _written(f"\n# aider chat started at {first_time(draft)[:19].replace('T', ' ')}{_named(draft.id)}\n\n")
     model = ""
     names: dict[str, str] = {}  # of the tools, by their calls
     for one in said(draft):

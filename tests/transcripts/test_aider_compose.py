@@ -28,9 +28,11 @@ def written(records: list[Record], *entries: Any) -> str:
 
 def test_a_fork_has_what_its_origin_has_and_goes_on() -> None:
     records = stored(HISTORY)
-    assert written(records) == HISTORY.read_text()
+    own = HISTORY.read_text().replace("09:00:00\n", f"09:00:00 (gitsession {ID})\n", 1)
+    assert own != HISTORY.read_text()
+    assert written(records) == own
     added = entry("e1", role="user", content="And in German?\nPlease.")
-    assert written(records, added) == HISTORY.read_text() + "\n#### And in German?  \n#### Please.  \n"
+    assert written(records, added) == own + "\n#### And in German?  \n#### Please.  \n"
     assert written(records[:-1], added).endswith("ciao\n\n\n#### And in German?  \n#### Please.  \n")
 
 
@@ -48,7 +50,7 @@ def test_it_is_written_as_the_agent_writes() -> None:
         CompactionEntry("so far", None, id="k", timestamp="2026-03-03T09:00:01Z"),
     ]
     expected = f"""
-# aider chat started at 2026-03-03 09:00:00
+# aider chat started at 2026-03-03 09:00:00 (gitsession {ID})
 
 > Be brief.  
 
