@@ -22,6 +22,7 @@ from gitsession import (
     InvalidRemote,
     InvalidSessionId,
     NotAStore,
+    NothingToExport,
     NotImported,
     ParentConflict,
     RemoteExists,
@@ -126,6 +127,7 @@ EXIT_CODES: Mapping[type[Exception], int] = {
     InvalidRemote: 26,
     GitNotFound: 27,
     InvalidBundle: 28,
+    NothingToExport: 29,
 }
 
 # What `scan` ends with when it found any: no error, but a script wants to know.

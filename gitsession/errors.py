@@ -18,6 +18,7 @@
     ├── UnknownTranscript  the file is in no transcript format that is known here
     ├── UnreadableDatabase the sessions that an agent keeps in a database cannot be read
     ├── NotImported        the session was not imported, so there is no original to give back
+    ├── NothingToExport    the session has no messages, so there is nothing for an agent to go on with
     ├── TranscriptExists   a file is there where an agent's transcript was to be put
     ├── SyncRefused        some sessions could not be synced; all others were
     │   └── Diverged       all of those went on here and on the other side
@@ -281,6 +282,21 @@ class NotImported(SessionError):
         )
         self.session_id = session_id
         self.reason = reason
+
+
+class NothingToExport(SessionError):
+    """Nobody has said anything in the session, so an agent has nothing to go on with.
+
+    Attributes:
+        session_id: The session.
+    """
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"the session {_quoted(session_id)} has no messages there, so an agent has nothing to go on with; "
+            "nothing was written"
+        )
+        self.session_id = session_id
 
 
 class TranscriptExists(SessionError):

@@ -3,17 +3,19 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 from uuid import NAMESPACE_OID, uuid5
 
 from gitsession.conversation import StoredDelta, entries, split_lines
+from gitsession.errors import NothingToExport
 from gitsession.model import SessionEntry, UnknownEntry
 from gitsession.reading import State, named
 from gitsession.revisions import resolve
 from gitsession.store import Store
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.base import Composed, Draft, Format, Record
-from gitsession.transcripts.composing import derived_uuid
+from gitsession.transcripts.composing import derived_uuid, said
 from gitsession.transcripts.losses import Loss, losses
 from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
 from gitsession.transcripts.stored import decode_record
@@ -30,20 +32,24 @@ class Export:
     """A session as a transcript of an agent.
 
     Attributes:
+        session_id: The session.
         format: The agent's format.
         lines: The bytes of the transcript; of one that is a folder, a line `{"path": …, "text": …}` for each file.
         path: Where the agent looks for it, below its own directory.
         cwd: The directory in which the agent goes on.
         whole: It is the transcript that was imported, byte for byte.
         folder: It is a folder of files, and `path` is the folder.
+        empty: Nobody says anything in it; only a whole one can be like that.
     """
 
+    session_id: str
     format: str
     lines: Iterable[bytes]
     path: PurePath
     cwd: str
     whole: bool
     folder: bool
+    empty: bool
     _composed: Composed
     _entries: Sequence[SessionEntry]
 
@@ -76,13 +82,14 @@ def export_transcript(
     *,
     at: str | None = None,
     cwd: str = "/",
+    directory: str | None = None,
 ) -> Export:
     """Returns a session as a transcript that an agent can resume.
 
     An imported transcript of that agent, never forked and as a whole, is given back byte for byte. At an earlier
     revision, from a fork, or with entries that were added, its records are forked as the agent itself does: under a
     new session id. A session that came from elsewhere is composed from its conversation. Ids and times are derived
-    from the session and its head, so the same export is the same bytes, here and elsewhere.
+    from the session, its head and the directory, so the same export is the same bytes, here and elsewhere.
 
     Args:
         store: Where the session is.
@@ -90,11 +97,14 @@ def export_transcript(
         format: The agent's format, one of `RESUMABLE`.
         at: The revision; its head where there is none.
         cwd: The directory in which the agent goes on where the session does not know its own.
+        directory: The one in which it goes on in any case, as where the session's own is on another machine. A whole
+            transcript stays as it is, and is put where the agent looks from there.
 
     Raises:
         SessionNotFound: There is no such session.
         RevisionNotFound: It has no such commit.
         Corrupt: Stored data is corrupt.
+        NothingToExport: Nobody says anything in it, and it is no whole transcript of the agent's.
         KeyError: There is no such format, or its agent cannot resume a transcript.
     """
     chosen = FORMATS[format]
@@ -104,20 +114,33 @@ def export_transcript(
     records, rest = _parts(chosen, store.reader.deltas(state))
     whole = bool(records) and not rest and _is_unforked(store, state)
     added = entries(rest)
-    known = named(state.meta, state.session_id).extra.get("cwd")
+    meta = named(state.meta, state.session_id)
+    own = meta.extra.get("cwd")
+    own = own if isinstance(own, str) and _is_directory_name(own) else None
+    goes_on = directory or own or cwd
     draft = Draft(
-        meta=named(state.meta, state.session_id),
-        id=derived_uuid(_NAMESPACE, format, session_id, state.head or ""),
-        cwd=known if isinstance(known, str) and _is_directory_name(known) else cwd,
+        meta=meta,
+        # Where it goes on elsewhere it is another one, so that neither is in the way of the other.
+        id=derived_uuid(_NAMESPACE, format, session_id, state.head or "", *(() if goes_on == own else (goes_on,))),
+        cwd=goes_on,
         records=records,
         entries=[one for one in added if not isinstance(one, UnknownEntry)],
         whole=whole,
     )
+    # Whoever speaks first tells.
+    empty = next(said(draft), None) is None and not any(map(partial(_says_something, chosen), records))
+    if empty and not whole:
+        raise NothingToExport(session_id)
     composed = chosen.compose(draft)
     whole = whole and not composed.rewritten
     lines = chosen.write(records) if whole else composed.lines
     made_of = added if composed.entries is None or composed.entries == draft.entries else composed.entries
-    return Export(format, lines, composed.path, draft.cwd, whole, composed.folder, composed, made_of)
+    return Export(session_id, format, lines, composed.path, draft.cwd, whole, composed.folder, empty, composed, made_of)
+
+
+def _says_something(chosen: Format, record: Record) -> bool:
+    shown = chosen.view(record)
+    return bool(shown.parts) and shown.who in ("user", "assistant", "tool")
 
 
 def _is_directory_name(name: str) -> bool:

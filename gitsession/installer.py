@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from typing import IO, BinaryIO, cast
 
-from gitsession.errors import TranscriptExists
+from gitsession.errors import NothingToExport, TranscriptExists
 from gitsession.exporter import Export
 from gitsession.transcripts import FORMATS, bundle
 
@@ -32,9 +32,12 @@ def install_transcript(export: Export, path: Path) -> bool:
         Whether it was written; False if the same transcript is there already.
 
     Raises:
+        NothingToExport: Nobody says anything in it.
         TranscriptExists: Another file is there.
         OSError: The disk refuses; then nothing is left of it.
     """
+    if export.empty:
+        raise NothingToExport(export.session_id)
     with SpooledTemporaryFile(_SPOOLED) as content:
         # Composed as a whole before, so that an error leaves no half of it for the agent to find.
         content.writelines(export.lines)

@@ -95,7 +95,16 @@ NAMES = (*WRITERS, *REQUESTS, *RESUMABLE)
 @options.at
 @click.option("--format", "name", type=click.Choice(NAMES), default="jsonl", show_default=True)
 @click.option("--install", is_flag=True, help="Put it where the agent looks, and print the command that resumes it.")
-def command(settings: options.Settings, session: str, at: str | None, name: str, install: bool) -> None:
+@click.option(
+    "--cwd",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="With --install: the directory in which the agent goes on.  [default: that of the session, or this one where "
+    "that is not here]",
+)
+def command(
+    settings: options.Settings, session: str, at: str | None, name: str, install: bool, cwd: Path | None
+) -> None:
     """Write a session to stdout, or to where an agent can resume it.
 
     Nothing is written if the session cannot be read to its end.
@@ -132,17 +141,20 @@ def command(settings: options.Settings, session: str, at: str | None, name: str,
     OpenHands keeps a folder: on stdout each of its files is a line, {"path": …, "text": …}, which can be imported. A
     trajectory of its older web application, which resumes none, becomes a conversation of its command.
 
-    --install writes no file that is there already. opencode looks for no file: its own goes to opencode/import in
-    your data directory, and it is told to import that; aider's goes to ~/.aider/sessions, and it is told to restore
-    that. Where modular-agent looks, the program says that embeds it. With --json it prints an object: path, written,
-    cwd, prepare, resume, left_out, as_text; prepare is a command that has to run before, mostly none. Without
-    --install, --json changes nothing but how an error is told.
+    --install writes no file that is there already, and none of a session without messages. An agent looks for a session
+    from the directory in which it was; where that is not on this machine, the session is put where it looks from here.
+    opencode looks for no file: its own goes to opencode/import in your data directory, and it is told to import that;
+    aider's goes to ~/.aider/sessions, and it is told to restore that. Where modular-agent looks, the program says that
+    embeds it. With --json it prints an object: path, written, cwd, prepare, resume, left_out, as_text; prepare is a
+    command that has to run before, mostly none. Without --install, --json changes nothing but how an error is told.
     """  # noqa: D301  # click takes a backspace for a mark that what follows is not to be wrapped
     store = settings.open()
     session_id = store.find(session)
     if install:
-        _install(store, session_id, at, name, as_json=settings.json)
+        _install(store, session_id, at, name, cwd, as_json=settings.json)
         return
+    if cwd is not None:
+        raise click.UsageError("--cwd is for --install")
     lines, lost = _written(store, session_id, at, name)
     # Spooled, so that half a session never passes for a whole one.
     with SpooledTemporaryFile(SPOOLED) as spool:
@@ -171,10 +183,14 @@ def _warn(name: str, lost: Sequence[Loss]) -> None:
         note(f"{'; '.join(told)} ({whose} has no place for them)")
 
 
-def _install(store: Store, session_id: str, at: str | None, name: str, *, as_json: bool) -> None:
+def _install(store: Store, session_id: str, at: str | None, name: str, cwd: Path | None, *, as_json: bool) -> None:
     if name not in INSTALLABLE:
         raise click.UsageError(f"--install needs the --format of an agent: {', '.join(INSTALLABLE)}")
-    made = export_transcript(store, session_id, name, at=at, cwd=os.fspath(Path.cwd()))
+    here = os.fspath(Path.cwd() if cwd is None else cwd.absolute())
+    made = export_transcript(store, session_id, name, at=at, cwd=here, directory=here if cwd is not None else None)
+    if not os.path.isdir(made.cwd):  # noqa: PTH112  # raises on no name, however long
+        note(f"the directory of the session is not here: {one_line(made.cwd)}; it goes on in this one, or in --cwd DIR")
+        made = export_transcript(store, session_id, name, at=at, directory=here)
     path = agent_path(name, made.path)
     written = install_transcript(made, path)
     stored(f"the transcript at {one_line(str(path))}")

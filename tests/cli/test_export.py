@@ -92,6 +92,52 @@ def test_what_has_no_place_there_is_told(gitsession: Run, fix_login: str, homes:
     assert gitsession("export", fix_login, "--format", "messages").err == ""
 
 
+@pytest.mark.parametrize("name", INSTALLABLE)
+def test_a_session_from_elsewhere_goes_on_here(gitsession: Run, homes: Path, tmp_path: Path, name: str) -> None:
+    gitsession("import", SIMPLE)
+    done = gitsession("export", "simple", "--format", name, "--install")
+    told = "the directory of the session is not here: /home/dev/project; it goes on in this one, or in --cwd DIR"
+    assert (done.code, done.err.splitlines()[0]) == (0, told)
+    path, command = done.out.splitlines()
+    assert shlex.split(command)[:2] == ["cd", str(Path.cwd())]
+    assert "/home/dev/project" not in path
+    # Elsewhere it is another place for the agents that look from there, and without a word.
+    work = tmp_path / "work"
+    work.mkdir()
+    done = gitsession("export", "simple", "--format", name, "--install", "--cwd", work)
+    assert told not in done.err
+    assert shlex.split(done.out.splitlines()[1])[:2] == ["cd", str(work)]
+    assert done.out.splitlines()[0] != path
+    if name == "claude-code":
+        assert Path(path).read_bytes() == SIMPLE.read_bytes()
+
+
+def test_a_directory_is_for_an_install_and_has_to_be_there(gitsession: Run, fix_login: str, tmp_path: Path) -> None:
+    assert gitsession("export", fix_login, "--format", "pi", "--cwd", tmp_path).code == 2
+    assert gitsession("export", fix_login, "--format", "pi", "--install", "--cwd", tmp_path / "gone").code == 2
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
+def test_a_session_without_messages_is_given_to_no_agent(gitsession: Run, homes: Path, name: str) -> None:
+    gitsession("new", "--id", "bare")
+    before = {*homes.rglob("*")}
+    for more in ((), ("--install",)) if name in INSTALLABLE else ((),):
+        done = gitsession("export", "bare", "--format", name, *more)
+        assert (done.code, done.out) == (29, "")
+        assert "the session 'bare' has no messages there" in done.err
+    assert {*homes.rglob("*")} == before
+
+
+def test_a_whole_transcript_without_messages_is_given_back_and_not_installed(gitsession: Run, homes: Path) -> None:
+    empty = FIXTURES / "gemini" / "empty.json"
+    gitsession("import", empty)
+    session = gitsession("list", "--json").values[0]["id"]
+    assert gitsession("export", session, "--format", "gemini").out.encode() == empty.read_bytes()
+    done = gitsession("export", session, "--format", "gemini", "--install", "--json")
+    assert (done.code, done.error["error"]) == (29, "NothingToExport")
+    assert not (homes / "gemini").exists()
+
+
 def test_a_command_that_has_to_run_before_is_told(gitsession: Run, fix_login: str, homes: Path) -> None:
     path, command = gitsession("export", fix_login, "--format", "opencode", "--install").out.splitlines()
     words = ["cd", str(Path.cwd()), "&&", "opencode", "import", path, "&&", "opencode", "--session", Path(path).stem]
