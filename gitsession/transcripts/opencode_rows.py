@@ -6,6 +6,7 @@ and a part are one column of JSON, in which only the ids are missing. A column t
 out, as that version left it out.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -34,6 +35,8 @@ OPTIONAL = (
     *("time_compacting", "time_archived"),
 )
 """What a session has in some versions only."""
+
+_OF_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 class StrangeRow(ValueError):
@@ -66,7 +69,9 @@ def document(session: Row, messages: Iterable[tuple[Row, Iterable[Row]]]) -> Ite
         ]
         yield before + stringify({"info": info, "parts": said}, 2)
         before = b",\n    "
-    yield b"]\n}\n" if before[:1] == b"\n" else b"\n  ]\n}\n"
+    yield b"]\n}" if before[:1] == b"\n" else b"\n  ]\n}"
+    # The agent ends what it prints as its system does; where that was, the session's directory tells.
+    yield b"\r\n" if _OF_WINDOWS.match(str(session.get("directory"))) else b"\n"
 
 
 def is_over(last: Row | None) -> bool:

@@ -38,6 +38,15 @@ def test_columns_that_a_version_does_not_have_are_left_out() -> None:
     assert made(ROW) == export(**OLD)
 
 
+@pytest.mark.parametrize(
+    ("directory", "end"),
+    [("C:\\dev", b"\r\n"), ("c:/dev", b"\r\n"), ("\\\\host\\dev", b"\r\n"), ("/c:/dev", b"\n"), (None, b"\n")],
+)
+def test_the_document_of_windows_ends_as_windows_does(directory: Any, end: bytes) -> None:
+    expected = export(**{**OLD, "directory": directory}) if directory else made({**ROW, "directory": None})
+    assert made({**ROW, "directory": directory}) == expected.removesuffix(b"\n") + end
+
+
 def test_each_column_is_a_field_of_the_session() -> None:
     row = {
         **ROW,
