@@ -187,10 +187,12 @@ def _install(store: Store, session_id: str, at: str | None, name: str, cwd: Path
     if name not in INSTALLABLE:
         raise click.UsageError(f"--install needs the --format of an agent: {', '.join(INSTALLABLE)}")
     here = os.fspath(Path.cwd() if cwd is None else cwd.absolute())
-    made = export_transcript(store, session_id, name, at=at, cwd=here, directory=here if cwd is not None else None)
-    if not os.path.isdir(made.cwd):  # noqa: PTH112  # raises on no name, however long
-        note(f"the directory of the session is not here: {one_line(made.cwd)}; it goes on in this one, or in --cwd DIR")
-        made = export_transcript(store, session_id, name, at=at, directory=here)
+    own = store.info(session_id, at=at).meta.extra.get("cwd")
+    gone = isinstance(own, str) and not os.path.isdir(own)  # noqa: PTH112  # raises on no name, however long
+    if gone and cwd is None:
+        note(f"the directory of the session is not here: {one_line(str(own))}; it goes on in this one, or in --cwd DIR")
+    chosen = here if gone or cwd is not None else None
+    made = export_transcript(store, session_id, name, at=at, cwd=here, directory=chosen)
     path = agent_path(name, made.path)
     written = install_transcript(made, path)
     stored(f"the transcript at {one_line(str(path))}")

@@ -122,6 +122,6 @@ def test_losses_are_counted() -> None:
         Loss("messages that compactions kept", 7, "left out"),
     )
     assert [str(one) for one in losses("copilot", entries)] == [
-        "1 image in a failed result",
         "7 messages that compactions kept",
+        "1 image in a failed result",
     ]
