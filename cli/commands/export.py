@@ -127,7 +127,8 @@ def command(
     \b
     id, timestamp      the entry it is from; when it was said, ISO 8601 in UTC, or null
     role               user, assistant, system, or tool for the result of a call
-    content            a text, or a list of parts: {"type": "text", "text"}, {"type": "image_url", "image_url": {"url"}}
+    content            a text, or a list of parts: {"type": "text", "text"},
+                       {"type": "image_url", "image_url": {"url"}}, {"type": "file", "file": {"filename", "file_data"}}
     reasoning          what the model thought; reasoning_details has the signatures of its provider
     tool_calls         each {"id", "type": "function", "function": {"name", "arguments"}}, the arguments JSON as a text
     tool_call_id       of a result: the call it is of; name is the tool's, is_error true where it failed

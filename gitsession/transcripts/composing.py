@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from gitsession import json_text
+from gitsession.blocks import flat_text
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import Draft, Record
 from gitsession.transcripts.fields import items, mapping, text, time
@@ -171,12 +172,35 @@ def shown_arguments(call: Message) -> str:
     return text(mapping(call, "function"), "arguments")
 
 
-def parts(message: Message) -> list[Message]:
-    """Returns the content of a normal message as parts."""
+def parts(message: Message, *, files: bool = False) -> list[Message]:
+    """Returns the content of a normal message as parts.
+
+    Args:
+        message: The message.
+        files: Whether a file is a part of its own; else a text stands for it.
+    """
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
-    return items(message, "content")
+    found = items(message, "content")
+    return found if files else [{"type": "text", "text": flat_text(one)} if is_file(one) else one for one in found]
+
+
+def is_file(part: Message) -> bool:
+    """Tells whether a part of content is a file."""
+    return text(part, "type") == "file"
+
+
+def holds_files(message: Message) -> bool:
+    """Tells whether the files of a message go where an agent takes files: into what a user has typed."""
+    return message["role"] == "user" and not is_context(message)
+
+
+def encoded_file(part: Message) -> tuple[str, tuple[str, str]] | None:
+    """Returns the name of the file that a part is, and its media type and base64 text; None for any other part."""
+    file = mapping(part, "file") if is_file(part) else {}
+    encoded = encoded_image(text(file, "file_data"))
+    return None if encoded is None else (text(file, "filename"), encoded)
 
 
 def image_url(part: Message) -> str:
@@ -207,14 +231,16 @@ def marked(url: str) -> str:
     return "[image]" if encoded_image(url) else f"[image: {url}]"
 
 
-def words_and_images(message: Message) -> tuple[str, list[tuple[str, str]]]:
+def words_and_images(message: Message, *, files: bool = False) -> tuple[str, list[tuple[str, str]]]:
     """Returns the text of a normal message's content, and its images as their media types and base64 texts.
 
-    An image of which there is but an address has a mark in the text.
+    An image of which there is but an address has a mark in the text; so has a file, unless `files` are written too.
     """
     said: list[str] = []
     images: list[tuple[str, str]] = []
-    for part in parts(message):
+    for part in parts(message, files=files):
+        if is_file(part):
+            continue
         url = image_url(part)
         if encoded := encoded_image(url):
             images.append(encoded)
@@ -236,6 +262,9 @@ def anthropic_blocks(content: Sequence[Message]) -> list[dict[str, Any]]:
         if encoded := encoded_image(url):
             source = {"type": "base64", "media_type": encoded[0], "data": encoded[1]}
             blocks.append({"type": "image", "source": source})
+        elif (file := encoded_file(part)) is not None:
+            source = {"type": "base64", "media_type": file[1][0], "data": file[1][1]}
+            blocks.append({"type": "document", "source": source, **({"title": file[0]} if file[0] else {})})
         elif url:
             blocks.append({"type": "image", "source": {"type": "url", "url": url}})
         elif found := text(part, "text"):
@@ -271,7 +300,7 @@ def anthropic_content(message: Message) -> str | list[dict[str, Any]]:
     """Returns what a user, a tool or a system prompt says as Anthropic's content: text, or blocks."""
     content = message.get("content")
     if not isinstance(content, str):
-        content = anthropic_blocks(parts(message))
+        content = anthropic_blocks(parts(message, files=holds_files(message)))
     if message["role"] != "tool":
         return content
     call = safe_name(text(message, "tool_call_id"))

@@ -19,7 +19,15 @@ from gitsession.transcripts.copilot_compose import compose
 from gitsession.transcripts.copilot_rewinds import abandoned, kept
 from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, shown_together
-from gitsession.transcripts.normal import damaged, image_part, normal_message, text_part, titled_by_prompt, tool_call
+from gitsession.transcripts.normal import (
+    damaged,
+    file_part,
+    image_part,
+    normal_message,
+    titled_by_prompt,
+    tool_call,
+    words_of,
+)
 from gitsession.view import View
 
 _KINDS = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "skill.", "subagent.", "permission.")
@@ -86,26 +94,22 @@ def _messages(value: Any, names: Mapping[str, str], model: str) -> list[Message]
         case "user.message":
             source = text(data, "source")
             injected = source not in ("", "user")
-            content = [*_words(text(data, "content")), *_images(items(data, "attachments"))]
-            return [normal_message("user", content, meta=injected)] if content else []
+            return [normal_message("user", text(data, "content"), meta=injected)] if text(data, "content") else []
         case "assistant.message":
             asked = [one for one in items(data, "toolRequests") if isinstance(one, dict)]
             calls = [tool_call(text(one, "toolCallId"), text(one, "name"), one.get("arguments")) for one in asked]
-            thoughts, words = text(data, "reasoningText"), text(data, "content")
-            if not (words or thoughts or calls):
+            thoughts, said = text(data, "reasoningText"), text(data, "content")
+            if not (said or thoughts or calls):
                 return []
             spoke = text(data, "model") or model
-            return [normal_message("assistant", words, reasoning=thoughts, tool_calls=calls, model=spoke)]
+            return [normal_message("assistant", said, reasoning=thoughts, tool_calls=calls, model=spoke)]
         case "tool.execution_complete":
             call = text(data, "toolCallId")
             error = data.get("error")
-            result = mapping(data, "result")
-            images = _images(items(result, "binaryResultsForLlm"))
-            words = flat_text(result.get("content", data.get("result")))
+            words = flat_text(mapping(data, "result").get("content", data.get("result")))
             words = words or text(error, "message") or (error if isinstance(error, str) else "")
             failed = data.get("success") is False
-            said = [*_words(words), *images]
-            return [normal_message("tool", said, tool_call_id=call, name=names.get(call, ""), is_error=failed)]
+            return [normal_message("tool", words, tool_call_id=call, name=names.get(call, ""), is_error=failed)]
         case "system.message":
             return [normal_message("system", text(data, "content"))]
         case "session.compaction_complete" if text(data, "summaryContent") and data.get("success") is not False:
@@ -113,14 +117,26 @@ def _messages(value: Any, names: Mapping[str, str], model: str) -> list[Message]
     return []
 
 
-def _words(words: str) -> list[Message]:
-    return [text_part(words)] if words else []
+def _with_attached(value: Any, said: list[Message] | CompactionEntry) -> list[Message] | CompactionEntry:
+    """Returns what an event stands for, with the images and files that are attached to it and stand in it themselves.
+
+    What is shown of an event is the text of its commit, which is without them for good.
+    """
+    data = mapping(value, "data")
+    blobs = [*items(data, "attachments"), *items(mapping(data, "result"), "binaryResultsForLlm")]
+    attached = [part for one in blobs for part in _attached(one)]
+    if not attached or isinstance(said, CompactionEntry):
+        return said
+    if not said and text(value, "type") == "user.message":
+        said = [normal_message("user", meta=text(data, "source") not in ("", "user"))]
+    return [{**one, "content": [*words_of(one), *attached]} for one in said]
 
 
-def _images(blobs: Sequence[Any]) -> list[Message]:
-    """Returns the images among what is attached, as far as they are there themselves."""
-    kinds = [(text(one, "mimeType"), text(one, "data")) for one in blobs if text(one, "type") in ("blob", "image")]
-    return [image_part(f"data:{media};base64,{data}") for media, data in kinds if media.startswith("image/") and data]
+def _attached(blob: Any) -> list[Message]:
+    url = f"data:{text(blob, 'mimeType')};base64,{text(blob, 'data')}"
+    if text(blob, "type") not in ("blob", "image") or not text(blob, "data"):
+        return []
+    return [image_part(url) if url.startswith("data:image/") else file_part(text(blob, "displayName"), url)]
 
 
 def _view(record: Record) -> View:
@@ -151,7 +167,7 @@ def _fold(log: Sequence[Record]) -> Conversation:
         names.update({text(one, "toolCallId"): text(one, "toolName") or text(one, "name") for one in called[1:]})
         if text(data, "toolName"):
             names[text(data, "toolCallId")] = text(data, "toolName")
-        return _messages(value, names, model)
+        return _with_attached(value, _messages(value, names, model))
 
     return fold_each(kept(log), messages)
 

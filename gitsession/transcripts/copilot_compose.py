@@ -18,6 +18,7 @@ from gitsession.transcripts.composing import (
     Said,
     arguments,
     derived_uuid,
+    encoded_file,
     first_time,
     is_context,
     is_plain,
@@ -26,6 +27,7 @@ from gitsession.transcripts.composing import (
     line,
     marked_words,
     own_id,
+    parts,
     said,
     words_and_images,
 )
@@ -115,8 +117,13 @@ class _Lines:
         else:
             yield from self._end_turn(at)
             source = {"source": "system"} if is_context(message) else {}
-            words, images = words_and_images(message) if not source else (marked_words(message), [])
+            words, images = words_and_images(message, files=True) if not source else (marked_words(message), [])
+            attached: list[dict[str, Any]]
             attached = [{"type": "blob", "data": data, "mimeType": media} for media, data in images]
+            for part in parts(message, files=True) if not source else ():
+                if (file := encoded_file(part)) is not None:
+                    named = {"displayName": file[0]} if file[0] else {}
+                    attached.append({"type": "blob", "data": file[1][1], "mimeType": file[1][0], **named})
             yield self._event("user.message", at, content=words, attachments=attached, **source)
 
     def _answer(self, message: Message, at: str) -> Iterator[bytes]:

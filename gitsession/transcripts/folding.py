@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from gitsession.columns import Scratch
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import AbandonedLine, Record
+from gitsession.transcripts.normal import without_files
 from gitsession.view import View, view
 
 Conversation = list[MessageEntry | CompactionEntry]
@@ -41,7 +42,7 @@ def entries_of(messages: Sequence[Message], own_id: str, at: str) -> list[Messag
 
 def shown_together(messages: Sequence[Message]) -> View | None:
     """Returns the messages of one record for reading, as said by whom the first one is by; None if there are none."""
-    views = [view(message) for message in messages]
+    views = [view(without_files(message)) for message in messages]
     if not views:
         return None
     return View(views[0].who, tuple(part for one in views for part in one.parts), views[0].model)

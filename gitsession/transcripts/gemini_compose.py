@@ -23,6 +23,7 @@ from gitsession.transcripts.composing import (
     Said,
     arguments,
     derived_uuid,
+    encoded_file,
     encoded_image,
     first_time,
     image_url,
@@ -146,9 +147,11 @@ def _content(message: Message) -> list[dict[str, Any]]:
         words, images = words_and_images(message)
         return [{"text": reminder(words)}, *map(_inline, images)]
     found: list[dict[str, Any]] = []
-    for part in parts(message):
+    for part in parts(message, files=True):
         url = image_url(part)
-        if encoded := encoded_image(url):
+        if (file := encoded_file(part)) is not None:
+            found.append(_inline(file[1]))
+        elif encoded := encoded_image(url):
             found.append(_inline(encoded))
         else:
             found.append({"text": marked(url) if url else text(part, "text")})

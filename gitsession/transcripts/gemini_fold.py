@@ -44,7 +44,7 @@ def fold(log: Sequence[Record]) -> Conversation:
             tokens = integer(mapping(slot.value, "tokens"), "total")
             entries.append(CompactionEntry(summary, slot.first_kept, tokens, id=slot.entry_id, timestamp=at))
         else:
-            entries += entries_of(messages_of(slot.value), slot.entry_id, at)
+            entries += entries_of(messages_of(slot.value, attached=True), slot.entry_id, at)
     return entries
 
 

@@ -13,7 +13,7 @@ from gitsession.parts import Part, compact
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import items, mapping, one_line, text, time
 from gitsession.transcripts.folding import shown_together
-from gitsession.transcripts.normal import damaged, image_part, normal_message, text_part, tool_call
+from gitsession.transcripts.normal import damaged, file_part, image_part, normal_message, text_part, tool_call
 from gitsession.view import View
 
 TYPES = ("user", "gemini", "info", "error", "warning")
@@ -43,10 +43,15 @@ def describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
     return (text(value, "id") or None) if is_message(value) else None, time(stamp)
 
 
-def messages_of(value: Any) -> list[Message]:
-    """Returns what a message record stands for: what was said, then the results of the tools that it called."""
+def messages_of(value: Any, *, attached: bool = False) -> list[Message]:
+    """Returns what a message record stands for: what was said, then the results of the tools that it called.
+
+    Args:
+        value: The record.
+        attached: Whether it is to have files, and the images of results. The text of its commit has none, for good.
+    """
     if text(value, "type") == "user":
-        parts = _parts(value.get("content"))
+        parts = _parts(value.get("content"), files=attached)
         said = "\n".join(text(part, "text") for part in parts)
         return [normal_message("user", parts, meta=bool(_INJECTED.match(said)))] if parts else []
     if text(value, "type") != "gemini":
@@ -60,7 +65,11 @@ def messages_of(value: Any) -> list[Message]:
         tool_calls=[tool_call(text(call, "id"), text(call, "name"), call.get("args")) for call in calls],
         model=text(value, "model"),
     )
-    results = [_result(call) for call in calls if call.get("result") is not None or text(call, "status") in _FAILED]
+    results = [
+        _result(call, attached=attached)
+        for call in calls
+        if call.get("result") is not None or text(call, "status") in _FAILED
+    ]
     # A record is written before the model has said anything, and written again.
     return [answer, *results] if answer.keys() - {"role", "model"} != {"content"} or answer["content"] else results
 
@@ -106,12 +115,12 @@ def _outlined(value: Any) -> dict[str, Any] | None:
     return {"id": value["id"], "type": value["type"], "content": mark}
 
 
-def _result(call: dict[str, Any]) -> Message:
+def _result(call: dict[str, Any], *, attached: bool) -> Message:
     failed = text(call, "status") in _FAILED
     result = call.get("result")
     response = mapping(result[0], "functionResponse") if isinstance(result, list) and result else {}
     said = mapping(response, "response")
-    beside = result[1:] if response and isinstance(result, list) else []
+    beside = result[1:] if attached and response and isinstance(result, list) else []
     images = [part for part in _parts(beside) if text(part, "type") == "image_url"]
     words = text(said, "output") or text(said, "error")
     if not words and not images:
@@ -125,7 +134,7 @@ def _result(call: dict[str, Any]) -> Message:
     )
 
 
-def _parts(content: Any) -> list[Message]:
+def _parts(content: Any, *, files: bool = False) -> list[Message]:
     """Returns content in Google's shape, a string, a part or a list of both, as the parts of a normal message."""
     if isinstance(content, str):
         return [text_part(content)] if content else []
@@ -136,6 +145,8 @@ def _parts(content: Any) -> list[Message]:
             parts.append(text_part(part if isinstance(part, str) else part["text"]))
         elif text(encoded, "data") and text(encoded, "mimeType").startswith("image/"):
             parts.append(image_part(f"data:{encoded['mimeType']};base64,{encoded['data']}"))
+        elif files and text(encoded, "data") and text(encoded, "mimeType"):
+            parts.append(file_part("", f"data:{encoded['mimeType']};base64,{encoded['data']}"))
         elif part is not None and (words := flat_text(part)):
             parts.append(text_part(words))
     return parts

@@ -11,8 +11,10 @@ from typing import Literal, NamedTuple
 from gitsession.model import CompactionEntry, Message, SessionEntry, UnknownEntry
 from gitsession.transcripts.composing import (
     encoded_image,
+    holds_files,
     image_url,
     is_context,
+    is_file,
     is_notice,
     marked_words,
     parts,
@@ -41,6 +43,8 @@ NAMES: Mapping[str, str] = {
     "images in failed results": "image in a failed result",
     "images in context": "image in context",
     "images by address": "image by its address",
+    "files in prompts": "file in a prompt",
+    "files elsewhere": "file elsewhere",
     "tool calls": "tool call",
     "tool results": "tool result",
     "results without a call": "result without a call",
@@ -57,7 +61,11 @@ NAMES: Mapping[str, str] = {
 }
 """All that can get lost, as many of it are called and as one is."""
 
-_EVERYWHERE: Mapping[str, Fate] = {"notices of the agent": LEFT, "entries of other kinds": LEFT}
+_EVERYWHERE: Mapping[str, Fate] = {
+    "notices of the agent": LEFT,
+    "entries of other kinds": LEFT,
+    "files elsewhere": TEXT,
+}
 # Where results stand with their calls.
 _PAIRED: Mapping[str, Fate] = {"images in answers": TEXT, "results without a call": TEXT, **_EVERYWHERE}
 
@@ -65,10 +73,11 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
     "claude-code": {
         "thoughts that Claude did not sign": LEFT,
         "images in answers": TEXT,
+        "files elsewhere": TEXT,
         "entries of other kinds": LEFT,
     },
-    "codex": {"images in answers": TEXT, **_EVERYWHERE},
-    "pi": {"images in answers": TEXT, "images by address": TEXT, **_EVERYWHERE},
+    "codex": {"images in answers": TEXT, "files in prompts": TEXT, **_EVERYWHERE},
+    "pi": {"images in answers": TEXT, "images by address": TEXT, "files in prompts": TEXT, **_EVERYWHERE},
     "gemini": {"images by address": TEXT, **_PAIRED},
     "opencode": {"images in context": TEXT, "images in failed results": TEXT, **_PAIRED},
     "copilot": {
@@ -86,7 +95,12 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         "messages that compactions kept": LEFT,
         **_EVERYWHERE,
     },
-    "openhands": {"names of models": LEFT, "thoughts without an answer": LEFT, **_PAIRED},
+    "openhands": {
+        "names of models": LEFT,
+        "thoughts without an answer": LEFT,
+        "files in prompts": TEXT,
+        **_PAIRED,
+    },
     "modular-agent": {"entries of other kinds": LEFT},
     "aider": {
         "thoughts": LEFT,
@@ -95,7 +109,7 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         "times of messages": LEFT,
         **dict.fromkeys(("images in prompts", "images in answers", "images in results"), TEXT),
         **dict.fromkeys(("images in failed results", "marks of failed results"), TEXT),
-        **dict.fromkeys(("tool calls", "tool results", "compactions"), TEXT),
+        **dict.fromkeys(("tool calls", "tool results", "compactions", "files in prompts"), TEXT),
         **_EVERYWHERE,
     },
     "openai": {
@@ -105,9 +119,15 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         "marks of injected context": LEFT,
         "images in results": TEXT,
         "images in failed results": TEXT,
+        "files in prompts": TEXT,
         **_PAIRED,
     },
-    "langchain": {"thoughts without an answer": LEFT, "marks of injected context": LEFT, **_PAIRED},
+    "langchain": {
+        "files in prompts": TEXT,
+        "thoughts without an answer": LEFT,
+        "marks of injected context": LEFT,
+        **_PAIRED,
+    },
 }
 """By the formats that a session is composed in: what they have no place for, and what becomes of it."""
 
@@ -184,6 +204,8 @@ def _count(message: Message, found: Counter[str], called: set[str]) -> None:
         found["ends of long calls and results"] += len(marked_words(message)) > LONG
         found["results without a call"] += text(message, "tool_call_id") not in called
         called.discard(text(message, "tool_call_id"))
+    files = sum(map(is_file, items(message, "content")))
+    found["files in prompts" if holds_files(message) else "files elsewhere"] += files
     urls = [url for part in parts(message) if (url := image_url(part))]
     found[f"images in {_place(message, failed=failed)}"] += len(urls)
     if role != "assistant":

@@ -1,16 +1,17 @@
 """The normal message: the one shape in which folds give a conversation, whichever agent it comes from.
 
 It is OpenAI's chat message with a few fields more, in this order, each absent when it is empty: `role` (user,
-assistant, system, tool), `content` (a string, or a list of text and image parts where there are images), `reasoning`,
-`reasoning_details` (the same with its provider's signatures), `tool_calls`, `tool_call_id`, `name` (the tool's),
-`is_error`, `model`, `meta` (context that no person typed).
+assistant, system, tool), `content` (a string, or a list of parts where there are images or files among the text),
+`reasoning`, `reasoning_details` (the same with its provider's signatures), `tool_calls`, `tool_call_id`, `name` (the
+tool's), `is_error`, `model`, `meta` (context that no person typed).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gitsession.blocks import flat_text
 from gitsession.model import Message
-from gitsession.parts import Part, compact
+from gitsession.parts import Part, compact, first_string
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import changed, mapping, one_line, text
 from gitsession.view import View, view
@@ -75,6 +76,11 @@ def image_part(url: str) -> Message:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
+def file_part(name: str, url: str) -> Message:
+    """Returns a file, such as a PDF, by its name, if it has one, and its `data:` URL."""
+    return {"type": "file", "file": {"filename": name, "file_data": url} if name else {"file_data": url}}
+
+
 def tool_call(call_id: str, name: str, arguments: Any) -> Message:
     """Returns a call of a tool; arguments that are no string become JSON text."""
     written = arguments if isinstance(arguments, str) else compact({} if arguments is None else arguments)
@@ -82,7 +88,7 @@ def tool_call(call_id: str, name: str, arguments: Any) -> Message:
 
 
 def content_of_blocks(blocks: Any) -> list[Message]:
-    """Returns the parts of Anthropic content: its text and its images; any other block as the text it is shown by."""
+    """Returns the parts of Anthropic content: text, images, files; any other block as the text it is shown by."""
     if isinstance(blocks, str):
         return [text_part(blocks)] if blocks else []
     parts = []
@@ -94,6 +100,8 @@ def content_of_blocks(blocks: Any) -> list[Message]:
             parts.append(text_part(block["text"]))
         elif kind == "image" and (url := _image_url(mapping(block, "source"))):
             parts.append(image_part(url))
+        elif kind == "document" and (url := _file_url(mapping(block, "source"))):
+            parts.append(file_part(first_string(block, "title", "filename", "name"), url))
         elif isinstance(block, dict) and kind != "text":
             parts += [text_part(part.text) for part in view({"role": "user", "content": [block]}).parts if part.text]
     return parts
@@ -152,6 +160,28 @@ def _image_url(source: Mapping[str, Any]) -> str:
     return text(source, "url")
 
 
+def _file_url(source: Mapping[str, Any]) -> str:
+    media, encoded = text(source, "media_type"), text(source, "data")
+    known = text(source, "type") == "base64" and media and ";" not in media and encoded
+    return f"data:{media};base64,{encoded}" if known else ""
+
+
+def words_of(message: Message) -> list[Message]:
+    """Returns the text of a message's content as parts, where it is a text."""
+    content = message.get("content")
+    return [text_part(content)] if content and isinstance(content, str) else []
+
+
+def without_files(message: Message) -> Message:
+    """Returns a message with the text that a file is shown by in its place."""
+    content = message.get("content")
+    if not isinstance(content, list) or all(text(part, "type") != "file" for part in content):
+        return message
+    shown = [text_part(flat_text(part)) if text(part, "type") == "file" else part for part in content]
+    texts = [part["text"] for part in shown if text(part, "type") == "text"]
+    return {**message, "content": "\n".join(texts) if len(texts) == len(shown) else shown}
+
+
 def damaged(record: Record) -> View:
     """Returns a record without a proper value for reading: what its bytes look like."""
     words = record.raw[:_SHOWN_OF_DAMAGED].decode("utf-8", "replace").strip()
@@ -162,6 +192,6 @@ def titled_by_prompt(header: Mapping[str, Any], message: Mapping[str, Any]) -> M
     """Returns the header with the first prompt as its title, where it has none."""
     if header.get("title") or not message:
         return header
-    shown = view(message)
+    shown = view(without_files(dict(message)))
     title = one_line(" ".join(part.text for part in shown.parts if part.kind == "text")) if shown.who == "user" else ""
     return changed(header, title=title or None)

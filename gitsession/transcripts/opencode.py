@@ -143,8 +143,9 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
     )
 
 
-def _messages(value: Any) -> Sequence[Message] | CompactionEntry:
-    return messages_of(mapping(value, "info"), items(value, "parts")) if is_info(mapping(value, "info")) else ()
+def _messages(value: Any, *, attached: bool = False) -> Sequence[Message] | CompactionEntry:
+    info = mapping(value, "info")
+    return messages_of(info, items(value, "parts"), attached=attached) if is_info(info) else ()
 
 
 def _view(record: Record) -> View:
@@ -168,7 +169,7 @@ def _view(record: Record) -> View:
 
 
 def _fold(log: Sequence[Record]) -> Conversation:
-    return fold_each(messages_now(log), lambda record: _messages(record.value))
+    return fold_each(messages_now(log), lambda record: _messages(record.value, attached=True))
 
 
 OPENCODE = Format(

@@ -21,6 +21,7 @@ from gitsession.transcripts.composing import (
     Said,
     arguments,
     derived_uuid,
+    encoded_file,
     encoded_image,
     first_time,
     image_url,
@@ -141,7 +142,11 @@ class _Lines:
         if is_context(message):
             kinds.append({"type": "text", "text": marked_words(message), "synthetic": True})
         else:
-            for part in parts(message):
+            for part in parts(message, files=True):
+                if (file := encoded_file(part)) is not None:
+                    named = {"filename": file[0]} if file[0] else {}
+                    kinds.append({**_file(f"data:{file[1][0]};base64,{file[1][1]}"), **named})
+                    continue
                 url = image_url(part)
                 kinds.append(_file(url) if url else {"type": "text", "text": text(part, "text")})
         made = self._message(at, kinds, role="user", agent="build", model=_model(""))

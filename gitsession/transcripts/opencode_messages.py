@@ -12,7 +12,7 @@ from gitsession.parts import Part, compact
 from gitsession.transcripts import bundle, document
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import items, mapping, one_line, text, time
-from gitsession.transcripts.normal import image_part, normal_message, text_part, tool_call
+from gitsession.transcripts.normal import file_part, image_part, normal_message, text_part, tool_call
 from gitsession.view import View, Who
 
 
@@ -72,16 +72,24 @@ def info_time(value: Any) -> str | None:
     return time(moment.get("created", moment.get("start")))
 
 
-def messages_of(info: dict[str, Any], parts: Iterable[Any]) -> list[Message] | CompactionEntry:
-    """Returns what a message with its parts stands for."""
+def messages_of(
+    info: dict[str, Any], parts: Iterable[Any], *, attached: bool = False
+) -> list[Message] | CompactionEntry:
+    """Returns what a message with its parts stands for.
+
+    Args:
+        info: The message.
+        parts: Its parts.
+        attached: Whether it is to have files, and the images of results. The text of its commit has none, for good.
+    """
     known = [part for part in parts if isinstance(part, dict)]
     if text(info, "role") == "user":
-        return _typed(known)
+        return _typed(known, files=attached)
     if info.get("summary") is True or text(info, "mode") == "compaction":
         words = "\n".join(text(part, "text") for part in known if text(part, "type") == "text")
         if words:
             return CompactionEntry(words, None, None)
-    return _answered(info, known)
+    return _answered(info, known, attached=attached)
 
 
 def show_part(part: dict[str, Any]) -> View:
@@ -112,7 +120,7 @@ def gist(part: dict[str, Any]) -> str:
     return text(part, "hash") or text(part, "reason") or text(part, "name") or text(part, "prompt")
 
 
-def _typed(parts: list[dict[str, Any]]) -> list[Message]:
+def _typed(parts: list[dict[str, Any]], *, files: bool) -> list[Message]:
     said: list[Message] = []
     injected: list[Message] = []
     for part in parts:
@@ -120,14 +128,14 @@ def _typed(parts: list[dict[str, Any]]) -> list[Message]:
         if kind == "text" and text(part, "text"):
             (injected if part.get("synthetic") is True else said).append(text_part(part["text"]))
         elif kind == "file":
-            said.append(image_part(url) if (url := _image(part)) else text_part(_file(part)))
+            said.append(_attached(part, files=files))
         elif kind == "subtask" and text(part, "prompt"):
             said.append(text_part(part["prompt"]))
     made = [normal_message("user", said)] if said else []
     return [*made, *([normal_message("user", injected, meta=True)] if injected else [])]
 
 
-def _answered(info: dict[str, Any], parts: list[dict[str, Any]]) -> list[Message]:
+def _answered(info: dict[str, Any], parts: list[dict[str, Any]], *, attached: bool) -> list[Message]:
     said = [text_part(part["text"]) for part in parts if text(part, "type") == "text" and text(part, "text")]
     thoughts = [text(part, "text") for part in parts if text(part, "type") == "reasoning"]
     tools = [part for part in parts if text(part, "type") == "tool"]
@@ -139,14 +147,14 @@ def _answered(info: dict[str, Any], parts: list[dict[str, Any]]) -> list[Message
         words = text(mapping(error, "data"), "message") or text(error, "name")
         return [normal_message("assistant", words, model=model, meta=True)] if words else []
     answer = normal_message("assistant", said, reasoning=reasoning, tool_calls=calls, model=model)
-    return [answer, *(result for part in tools if (result := _result(part)) is not None)]
+    return [answer, *(result for part in tools if (result := _result(part, attached=attached)) is not None)]
 
 
 def _call(part: dict[str, Any]) -> Message:
     return tool_call(text(part, "callID"), text(part, "tool"), mapping(part, "state").get("input"))
 
 
-def _result(part: dict[str, Any]) -> Message | None:
+def _result(part: dict[str, Any], *, attached: bool = False) -> Message | None:
     state = mapping(part, "state")
     status = text(state, "status")
     if status not in ("completed", "error"):
@@ -154,8 +162,16 @@ def _result(part: dict[str, Any]) -> Message | None:
     words = text(state, "error") if status == "error" else text(state, "output")
     failed = status == "error"
     content: list[Message] = [text_part(words)] if words else []
-    content += [image_part(url) for one in items(state, "attachments") if (url := _image(one))]
+    content += [image_part(url) for one in items(state, "attachments") if attached and (url := _image(one))]
     return normal_message("tool", content, tool_call_id=text(part, "callID"), name=text(part, "tool"), is_error=failed)
+
+
+def _attached(part: dict[str, Any], *, files: bool) -> Message:
+    if url := _image(part):
+        return image_part(url)
+    url = text(part, "url")
+    held = files and url.startswith("data:") and ";base64," in url[:200]
+    return file_part(text(part, "filename"), url) if held else text_part(_file(part))
 
 
 def _image(part: Any) -> str:

@@ -9,6 +9,7 @@ from gitsession.parts import Part, first, readable_part
 from gitsession.transcripts.fields import items, mapping, text
 from gitsession.transcripts.normal import (
     assistant_of_blocks,
+    file_part,
     image_part,
     normal_message,
     text_part,
@@ -68,6 +69,8 @@ def _is_normal(message: Mapping[str, Any]) -> bool:
 
 def _bare(part: Message) -> Message:
     """Returns a part of normal content without what a provider has besides in it."""
+    if file := mapping(part, "file"):
+        return file_part(text(file, "filename"), text(file, "file_data"))
     url = text(mapping(part, "image_url"), "url")
     return image_part(url) if url else text_part(text(part, "text"))
 
@@ -80,6 +83,9 @@ def _call(call: Message) -> Message:
 def _is_part(part: Any) -> bool:
     if text(part, "type") == "image_url":
         return bool(text(mapping(part, "image_url"), "url"))
+    if text(part, "type") == "file":
+        held = text(mapping(part, "file"), "file_data")
+        return held.startswith("data:") and ";base64," in held[:200]
     return text(part, "type") == "text" and isinstance(part.get("text"), str)
 
 

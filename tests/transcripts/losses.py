@@ -4,6 +4,7 @@
 summaries of compactions, when that is lost; and, of each format, what it says in another form.
 """
 
+import copy
 import json
 import re
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 
 from gitsession.transcripts.composing import NO_RESULT, marked_words, signed_thoughts
 from gitsession.transcripts.losses import LONG, LOSSES
+from gitsession.transcripts.normal import without_files
 from gitsession.transcripts.openhands_compose import PROMPT
 
 Talk = list[Any]
@@ -37,6 +39,11 @@ def _marked(one: Any) -> Any:
     return {**one, "content": marked_words(one)} if isinstance(one.get("content"), list) else one
 
 
+def _filed(one: Any) -> Any:
+    """Files become marks in the text."""
+    return without_files(one)
+
+
 def _addressed(one: Any) -> Any:
     """Images that lie elsewhere become marks in the text."""
     content = one.get("content") if isinstance(one, dict) else None
@@ -46,7 +53,7 @@ def _addressed(one: Any) -> Any:
         part if not _url(part) or _url(part).startswith("data:") else {"type": "text", "text": f"[image: {_url(part)}]"}
         for part in content
     ]
-    return {**one, "content": parts} if any(map(_url, parts)) else _marked(one)
+    return {**one, "content": parts} if any("text" not in part for part in parts) else _marked(one)
 
 
 def _url(part: Any) -> str:
@@ -118,6 +125,10 @@ LOST: dict[str, Callable[[Talk], Talk]] = {
     "images in failed results": _each(_marked, _is_failure),
     "images in context": _each(_marked, _is_context),
     "images by address": _each(_addressed, lambda one: not _is(one, "assistant")),
+    "files in prompts": _each(_filed, lambda one: _is(one, "user") and not _is_meta(one)),
+    "files elsewhere": _each(
+        _filed, lambda one: isinstance(one, dict) and not (_is(one, "user") and not _is_meta(one))
+    ),
     "tool calls": _tools_as_text,
     "tool results": _same,  # with the calls
     "results without a call": _same,  # where results stand with their calls: see `_with_results`
@@ -234,7 +245,20 @@ def _answered(talk: Talk) -> Talk:
     return found
 
 
+def _unnamed(talk: Talk) -> Talk:
+    """Files have no names."""
+    found = []
+    for one in talk:
+        content = one.get("content") if isinstance(one, dict) else None
+        for part in content if isinstance(content, list) else ():
+            part.get("file", {}).pop("filename", "")
+        found.append(one)
+    return found
+
+
 def _gemini(talk: Talk) -> Talk:
+    talk = copy.deepcopy(talk)
+    talk = _unnamed(talk)
     talk = _images_last(_reminded(_with_results(_as_context(talk))))
     for one in talk:
         if _is(one, "assistant") and "reasoning" in one:

@@ -17,6 +17,7 @@ from gitsession.transcripts.shapes import normal_messages
 
 DATA = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}
 ADDRESS = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+FILE = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,eA=="}}
 WORDS = {"type": "text", "text": "See"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
 THOUGHT = {"reasoning": "hm"}
@@ -56,6 +57,10 @@ SAMPLES: dict[str, Sequence[SessionEntry]] = {
     "an address in a prompt": [entry("user", [WORDS, ADDRESS])],
     "an address in an answer": [ASKED, entry("assistant", [WORDS, ADDRESS])],
     "an address in a result": [ASKED, CALLED, result([WORDS, ADDRESS])],
+    "a file in a prompt": [entry("user", [WORDS, FILE])],
+    "a file in a result": [ASKED, CALLED, result([WORDS, FILE])],
+    "a file in context": [entry("user", [WORDS, FILE], meta=True)],
+    "a file in an answer": [ASKED, entry("assistant", [WORDS, FILE])],
     "a call": [ASKED, CALLED, result()],
     "a long call": [
         ASKED,

@@ -21,7 +21,8 @@ def is_text(value: Any) -> bool:
 
 def is_part(part: Any) -> bool:
     return (
-        (part.keys() == {"type", "text"} and part["type"] == "text" and isinstance(part["text"], str))
+        (part["type"] == "file" and part["file"]["file_data"].startswith("data:"))
+        or (part.keys() == {"type", "text"} and part["type"] == "text" and isinstance(part["text"], str))
         or (part.keys() == {"type", "image_url"} and part["type"] == "image_url" and is_text(part["image_url"]["url"]))
     )  # fmt: skip
 
@@ -37,7 +38,7 @@ def is_call(call: Any) -> bool:
 
 
 def is_content(value: Any) -> bool:
-    pictured = isinstance(value, list) and any("image_url" in part for part in value)
+    pictured = isinstance(value, list) and any("text" not in part for part in value)
     return isinstance(value, str) or (pictured and all(map(is_part, value)))
 
 
