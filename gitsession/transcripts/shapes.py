@@ -90,7 +90,7 @@ def _is_part(part: Any) -> bool:
 
 
 def _is_anthropic(message: Mapping[str, Any]) -> bool:
-    kinds = {"text", "thinking", "redacted_thinking", "image", "tool_use", "tool_result"}
+    kinds = {"text", "thinking", "redacted_thinking", "image", "document", "tool_use", "tool_result"}
     blocks = message.get("content")
     return isinstance(blocks, list) and all(text(block, "type") in kinds for block in blocks)
 

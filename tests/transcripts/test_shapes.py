@@ -8,6 +8,8 @@ from gitsession.transcripts.shapes import normal_messages
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 
+FILE = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,eA=="}}
+SOURCE = {"type": "base64", "media_type": "application/pdf", "data": "eA=="}
 LOOK = {"name": "look", "arguments": '{"a":1}'}
 
 
@@ -81,6 +83,15 @@ def image(url: str) -> dict[str, Any]:
                 "tool_calls": [{"index": 0, "function": {"name": "look", "arguments": {"a": 1}}}],
             },
             [{"role": "assistant", "content": "a", "tool_calls": [{**CALL, "id": "", "function": LOOK}]}],
+        ),
+        ({"role": "user", "content": [FILE | {"cache": 1}]}, [{"role": "user", "content": [FILE]}]),
+        (
+            {"role": "user", "content": [{"type": "file", "file": {"file_id": "f"}}]},
+            [{"role": "user", "content": "[f]"}],
+        ),
+        (
+            {"role": "user", "content": [{"type": "document", "title": "a.pdf", "source": SOURCE}]},
+            [{"role": "user", "content": [FILE]}],
         ),
         ({"role": "user", "content": ""}, [{"role": "user", "content": ""}]),
         ({"unheard": "of"}, [{"role": "user", "content": '{"unheard":"of"}', "meta": True}]),
