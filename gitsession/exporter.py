@@ -124,8 +124,9 @@ def export_transcript(
         id=derived_uuid(_NAMESPACE, format, session_id, state.head or "", *(() if goes_on == own else (goes_on,))),
         cwd=goes_on,
         records=records,
-        entries=[one for one in added if not isinstance(one, UnknownEntry)],
+        entries=(known := [one for one in added if not isinstance(one, UnknownEntry)]),
         whole=whole,
+        log=added if len(known) < len(added) else (),
     )
     # Whoever speaks first tells.
     empty = next(said(draft), None) is None and not any(map(partial(_says_something, chosen), records))

@@ -14,6 +14,7 @@ from gitsession import (
     ImportResult,
     MessageEntry,
     Store,
+    UnknownEntry,
     export_transcript,
     import_transcripts,
     install_transcript,
@@ -148,6 +149,19 @@ def test_a_fork_goes_on_with_what_was_added(store: Store, tmp_path: Path, name: 
     store.append(fork, MessageEntry(added, id="added", timestamp="2026-03-04T09:00:00Z"))
     expected = [*store.messages(session), added]
     assert again(tmp_path, store, fork, name) == expected
+
+
+def test_entries_of_other_kinds_are_kept_where_they_can_be(store: Store, native: str) -> None:
+    vote = {"type": "vote", "id": "v1", "timestamp": "2026-03-04T09:00:00Z", "for": "a"}
+    store.append(native, UnknownEntry(vote, id="v1", timestamp="2026-03-04T09:00:00Z"))
+    store.append(
+        native, MessageEntry({"role": "user", "content": "And now?"}, id="e", timestamp="2026-03-04T09:00:01Z")
+    )
+    made = export_transcript(store, native, "modular-agent")
+    assert [json.loads(line) for line in made.lines][-2:][0] == vote
+    assert made.losses == ()
+    lost = export_transcript(store, native, "claude-code").losses
+    assert [str(one) for one in lost] == ["1 entry of another kind"]
 
 
 @pytest.mark.parametrize("name", RESUMABLE)

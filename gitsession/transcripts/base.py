@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from gitsession.columns import Scratch
-from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
+from gitsession.model import CompactionEntry, MessageEntry, SessionEntry, SessionMeta
 from gitsession.view import View
 
 
@@ -89,6 +89,8 @@ class Draft(NamedTuple):
         entries: What came after them: the conversation, in any provider's shape.
         whole: The records are the whole of a transcript that was never forked, and are written as they are, unless
             what is composed says that it is `rewritten`.
+        log: The entries with those of kinds that are not known among them, for a format that keeps any; empty where
+            there are none of these.
     """
 
     meta: SessionMeta
@@ -97,6 +99,7 @@ class Draft(NamedTuple):
     records: Sequence[Record]
     entries: Sequence[MessageEntry | CompactionEntry]
     whole: bool = False
+    log: Sequence[SessionEntry] = ()
 
 
 class Composed(NamedTuple):

@@ -5,13 +5,13 @@ Nothing here comes from chance or from a clock, so the same session is always co
 
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from gitsession import json_text
 from gitsession.blocks import flat_text
-from gitsession.model import CompactionEntry, Message, MessageEntry
+from gitsession.model import CompactionEntry, Message, MessageEntry, SessionEntry
 from gitsession.transcripts.base import Draft, Record
 from gitsession.transcripts.fields import items, mapping, text, time
 from gitsession.transcripts.records import parse
@@ -95,11 +95,19 @@ def last_time(draft: Draft) -> str:
     return milliseconds(next(filter(None, reversed(stamps)), None) or draft.meta.created_at)
 
 
+_Entry = TypeVar("_Entry", bound=SessionEntry)
+
+
 def timed(draft: Draft) -> Iterator[tuple[MessageEntry | CompactionEntry, str]]:
     """Yields the entries of a draft with their times; one without a time has that of what came before."""
+    return with_times(draft, draft.entries)
+
+
+def with_times(draft: Draft, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, str]]:
+    """Yields entries that come behind the records of a draft with their times, as `timed` does."""
     before = [record.timestamp for record in draft.records if record.timestamp]
     at = before[-1] if before else draft.meta.created_at
-    for entry in draft.entries:
+    for entry in entries:
         at = entry.timestamp or at
         yield entry, milliseconds(at)
 

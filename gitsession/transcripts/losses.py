@@ -101,7 +101,7 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         "files in prompts": TEXT,
         **_PAIRED,
     },
-    "modular-agent": {"entries of other kinds": LEFT},
+    "modular-agent": {},
     "aider": {
         "thoughts": LEFT,
         "injected context": LEFT,

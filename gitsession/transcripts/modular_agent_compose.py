@@ -2,16 +2,17 @@
 
 Where its files lie is for the program to say that embeds it, and there is no command that resumes one.
 
-A fork names its origin in its header, and has the entries of its origin as they are.
+A fork names its origin in its header, and has the entries of its origin as they are. Entries of kinds that nobody knows
+here are kept as they are too: the agent keeps them.
 """
 
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from gitsession.model import CompactionEntry
+from gitsession.model import CompactionEntry, UnknownEntry
 from gitsession.transcripts.base import Composed, Draft
-from gitsession.transcripts.composing import is_plain, last_time, line, own_id, timed, title, verbatim
+from gitsession.transcripts.composing import is_plain, last_time, line, own_id, title, verbatim, with_times
 from gitsession.transcripts.fields import text
 
 
@@ -35,7 +36,11 @@ def _lines(draft: Draft) -> Iterator[bytes]:
         if copy is not None:
             last = text(record.value, "id") or last
             yield copy
-    for entry, at in timed(draft):
+    for entry, at in with_times(draft, draft.log or draft.entries):
+        if isinstance(entry, UnknownEntry):
+            last = entry.id or last
+            yield line(entry.value)
+            continue
         ids = {"id": entry.id, "parent_id": entry.parent_id or last, "timestamp": entry.timestamp or at}
         last = entry.id or last
         if isinstance(entry, CompactionEntry):
