@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from gitsession.exporter import RESUMABLE, Export, export_transcript
     from gitsession.finding import Finding
+    from gitsession.graph import Graph, GraphEntry
     from gitsession.importer import holds_transcripts, import_transcripts
     from gitsession.installer import install_transcript
     from gitsession.listing import BrokenSession, SessionInfo
@@ -110,6 +111,8 @@ __all__ = [
     "Format",
     "FoundSecret",
     "GitNotFound",
+    "Graph",
+    "GraphEntry",
     "ImportFailure",
     "ImportResult",
     "InvalidBundle",
@@ -236,6 +239,7 @@ _NAMES = {
         "export_transcript",
     ),
     "gitsession.finding": ("Finding",),
+    "gitsession.graph": ("Graph", "GraphEntry"),
     "gitsession.importer": ("holds_transcripts", "import_transcripts"),
     "gitsession.installer": ("install_transcript",),
     "gitsession.maintenance": ("Maintenance", "maintain"),

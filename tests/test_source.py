@@ -48,6 +48,7 @@ ORDER = [
     "listing",
     "originals",
     "store",
+    "graph",
     "due",
     "finding",
     "history",
