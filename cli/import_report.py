@@ -1,12 +1,14 @@
 """What an import says: each file as a line or an object, and all of it counted."""
 
+import os
+import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gitsession import ImportFailure, ImportResult, SessionError, UnknownTranscript
+from gitsession import ImportFailure, ImportResult, SessionError, Store, UnknownTranscript, scan
 
 from .output import note
 from .text import count, one_line, pad
@@ -18,7 +20,7 @@ NAMED = 10
 
 @dataclass(slots=True)
 class Tally:
-    """What an import did, counted.
+    """What an import did, counted. As a text it is the summary.
 
     Attributes:
         named: The paths that the user gave: what is wrong with one of them is told by the exit code.
@@ -32,20 +34,27 @@ class Tally:
     sessions: set[str] = field(default_factory=set)
     commits: int = 0
     problems: int = 0
+    left: int = 0
     skipped: int = 0
+    closed: int = 0
     passed_over: int = 0
     stored: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     error: SessionError | None = None
     lines: list[str] = field(default_factory=list)
+    held_in: dict[str, None] = field(default_factory=dict)
     notes: list[str | ImportResult] = field(default_factory=list)  # what is said of a file, and files with problems
 
     def __str__(self) -> str:
         parts = [count(len(self.sessions), "session"), f"{count(self.commits, 'new commit')}"]
+        if self.left:
+            parts.append(f"{count(self.left, 'line')} that {'was' if self.left == 1 else 'were'} left")
         if self.problems:
             parts.append(f"{count(self.problems, 'line')} that could not be read")
         if self.skipped:
             parts.append(f"{count(self.skipped, 'file')} skipped")
+        if self.closed:
+            parts.append(f"{count(self.closed, 'directory', 'directories')} skipped")
         if self.stored:
             parts.append(f"{count(self.stored.total(), 'secret')} stored")
         if self.left_out:
@@ -87,6 +96,8 @@ class Tally:
         self.sessions.add(done.session)
         self.commits += done.new_commits
         self.problems += len(done.problems)
+        self.left += len(done.abandoned)
+        self.held_in |= dict.fromkeys(done.held_in)
         path = str(done.path)
         if done.problems:
             self.notes.append(done)
@@ -101,11 +112,14 @@ class Tally:
             self.notes.append(
                 f"{path}: it does not go on where {done.rewritten_from} stands, so it is beside it, as {done.session}"
             )
-        if done.new_commits:
-            self.lines.append(result_line(done))
+        if done.new_commits or done.abandoned:
+            self.lines += result_lines(done)
 
     def _add_failure(self, failure: ImportFailure) -> None:
-        self.skipped += not failure.path.is_dir()
+        if not failure.path.is_dir():
+            self.skipped += 1
+        elif not os.access(failure.path, os.R_OK | os.X_OK):
+            self.closed += 1
         # In a directory lies what lies there; what was named is expected to be imported.
         expected = failure.path in self.named or not isinstance(failure.error, UnknownTranscript)
         if expected:
@@ -116,9 +130,27 @@ class Tally:
             self.notes.append(str(failure.error))
 
 
-def result_line(done: ImportResult) -> str:
-    """Returns a file that was imported as one line."""
-    return f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(str(done.path))}"
+def result_lines(done: ImportResult) -> list[str]:
+    """Returns a file that was imported as one line, with one more for each line that was left in it."""
+    left = [f"{'left':>7}  {one_line(name)}" for name in done.abandoned[:NAMED]]
+    if more := len(done.abandoned) - NAMED:
+        left += [f"{'left':>7}  and {more:,} more; `gitsession log --graph` shows them"] if more > 0 else []
+    return [f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(str(done.path))}", *left]
+
+
+def held_note(store: Store, sessions: Iterable[str]) -> str | None:
+    """Returns what to do about sessions that hold what was left out of others; None where they hold no secret."""
+    names = [name for one in sessions for name in (one, *(line.id for line in store.lines(one)))]
+    holding = [store.info(name) for name in names if any(scan(store, name))]
+    if not holding:
+        return None
+    told = ", ".join(one_line(info.id) for info in holding)
+    branches = shlex.join(info.branch for info in holding)
+    return (
+        f"{told}, stored before, still {'holds' if len(holding) == 1 else 'hold'} secrets: revoke them where they were "
+        f"issued. To take them out: `gitsession git branch -D {branches}`, `gitsession git gc --prune=now`, and delete "
+        f"{one_line(str(store.path / 'gitsession' / 'cache'))}"
+    )
 
 
 def as_json(done: ImportResult | ImportFailure) -> dict[str, Any]:
@@ -144,4 +176,5 @@ def as_json(done: ImportResult | ImportFailure) -> dict[str, Any]:
         "unfinished": done.unfinished,
         "secrets": [{"line": secret.line, "kind": secret.kind} for secret in done.secrets],
         "redacted": done.redacted,
+        "held_in": [*done.held_in],
     }

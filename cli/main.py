@@ -11,12 +11,13 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from .options import Command, common, maintenance
 from .output import close_stdout, flush, note, prepare_streams, printing
+from .signals import ending, leave, take
 
 # The commands by what they are for, each with its line in the help (a test keeps it equal to the command's own).
 COMMANDS: Mapping[str, Mapping[str, str]] = {
@@ -116,15 +117,22 @@ def run(arguments: Sequence[str]) -> int:
         # Whoever read has enough. 141 is what a shell reports of a program that SIGPIPE ended, as git would be.
         close_stdout()
         return 141
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
         close_stdout()
-        note("gitsession: interrupted")
-        return 130
+        return _tell_ending(ending(error) or (130, "interrupted"))
     except _reported() as error:
         from .errors import report  # noqa: PLC0415  # see `_reported`
 
         close_stdout()
-        return report(error, as_json=_wants_json(arguments))
+        ended = ending(error)
+        return _tell_ending(ended) if ended else report(error, as_json=_wants_json(arguments))
+
+
+def _tell_ending(ended: tuple[int, str]) -> int:
+    """Tells that a signal has ended the command, and returns the exit code for it."""
+    code, told = ended
+    note(f"gitsession: {told}")
+    return code
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -165,8 +173,9 @@ def _tell_unexpected(kind: type[BaseException], error: BaseException, trace: Tra
     """Tells an error that nobody foresaw on one line, as `sys.excepthook`."""
     if os.environ.get("GITSESSION_TRACEBACK"):
         sys.__excepthook__(kind, error, trace)
-    elif issubclass(kind, KeyboardInterrupt):
-        note("gitsession: interrupted")
+    elif ended := ending(error):
+        # What is raised here is the exit code.
+        raise SystemExit(_tell_ending(ended))
     else:
         note(f"gitsession: internal error: {kind.__name__}: {error}; GITSESSION_TRACEBACK=1 shows where, please report")
 
@@ -176,8 +185,17 @@ def _tell_warning(message: Warning | str, *_: object, **__: object) -> None:
     note(f"gitsession: warning: {message}")
 
 
-def main() -> NoReturn:
-    """Runs the command line of this process, and ends it."""
+def _tell_unraisable(found: Any) -> None:
+    """Tells an error of what Python calls by itself, as `sys.unraisablehook`."""
+    _tell_unexpected(found.exc_type, found.exc_value, found.exc_traceback)
+
+
+def main(interrupt: Any) -> NoReturn:
+    """Runs the command line of this process, and ends it.
+
+    Args:
+        interrupt: What Ctrl-C does to it.
+    """
     sys.excepthook = _tell_unexpected
     warnings.showwarning = _tell_warning
     if "_GITSESSION_COMPLETE" in os.environ:
@@ -186,4 +204,11 @@ def main() -> NoReturn:
     if os.environ.get("HOME") == "":
         # As if it were not set, and the system knows the directory; the root of the file system is nobody's home.
         del os.environ["HOME"]
-    sys.exit(run(sys.argv[1:]))
+    try:
+        take(interrupt, _tell_unraisable)
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt as error:
+        # It came before the command, or after it, or for the second time.
+        code = _tell_ending(ending(error) or (130, "interrupted"))
+    leave()
+    sys.exit(code)

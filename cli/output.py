@@ -123,7 +123,12 @@ def note(text: str) -> None:
 
 def progress_bar(label: str, total: int = 0) -> "AbstractContextManager[ProgressBar[int]]":
     """Returns a bar for long work, which is shown where stderr is a terminal. It counts up to `total`."""
-    return click.progressbar(length=total, label=label, file=sys.stderr, hidden=not sys.stderr.isatty())
+    return click.progressbar(length=total, label=label, file=sys.stderr, hidden=not shows_progress())
+
+
+def shows_progress() -> bool:
+    """Whether stderr is a terminal on which something can be shown in the place of what it showed before."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def write(lines: Iterable[str], *, paged: bool = False) -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import chain, islice
 
 from .output import flush
+from .signals import Terminated
 
 
 def page(lines: Iterable[str]) -> bool:
@@ -40,6 +41,11 @@ def page(lines: Iterable[str]) -> bool:
 def _wait(pager: subprocess.Popen[bytes]) -> None:
     """Waits until the user has quit the pager; Ctrl-C is the pager's until then."""
     while True:
-        with suppress(KeyboardInterrupt):
+        try:
             pager.wait()
-            return
+        except Terminated:
+            pager.terminate()
+            raise
+        except KeyboardInterrupt:
+            continue
+        return

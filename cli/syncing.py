@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .output import note, style, write, write_json
+from .output import note, shows_progress, style, write, write_json
 from .text import count, harmless, one_line, pad
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ PLANNED = {
 
 def progress() -> Callable[[str], None] | None:
     """Returns what shows git's progress on a terminal; None where there is none."""
-    return _show if sys.stderr.isatty() else None
+    return _show if shows_progress() else None
 
 
 def _show(text: str) -> None:

@@ -11,10 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR
+from typing import TYPE_CHECKING
 
 from watchfiles import Change, watch
 
 from .places import matching
+
+if TYPE_CHECKING:
+    from .signals import Stop
 
 # How long it waits for more changes of the same turn, and for how long at most, in milliseconds.
 QUIET = 200
@@ -37,21 +41,23 @@ class _Look:
 class Follower:
     """Follows paths, which need not exist."""
 
-    def __init__(self, paths: Sequence[Path], ignored: Path) -> None:
+    def __init__(self, paths: Sequence[Path], ignored: Path, stop: "Stop") -> None:
         """Begins to follow.
 
         Args:
             paths: Files and directories; what has a `*` in its last part stands for all that matches, now or later.
             ignored: A directory that is passed over: the store, which changes whenever something was imported.
+            stop: Tells when to end.
         """
         self._paths = [*dict.fromkeys(path.absolute() for path in paths)]
         self._ignored = (ignored.absolute(), ignored.resolve())
+        self._stop = stop
         self._seen: dict[Path, _Look | None] = {}
         self._polling = False
 
     def changes(self) -> Iterator[list[Path]]:
-        """Yields, for ever, what may have changed: first all that is there; files and whole directories."""
-        while True:
+        """Yields, until it is to end, what may have changed: first all that is there; files and whole directories."""
+        while not self._stop.is_set():
             changed = self._changed()
             directories = [*filter(self._is_directory, self._paths)]
             if not directories:
@@ -78,6 +84,7 @@ class Follower:
             yield_on_timeout=True,
             ignore_permission_denied=True,
             force_polling=self._polling or None,
+            stop_event=self._stop,
         ):
             changed |= {path for change, name in events if (path := self._followed(change, Path(name)))}
             moved = self._changed()

@@ -309,7 +309,18 @@ class Growth:
             unfinished=self.unfinished,
             secrets=tuple(self._secrets),
             redacted=self._redacts,
+            held_in=tuple(self._held_in()) if self._redacts and self._secrets else (),
         )
+
+    def _held_in(self) -> Iterator[str]:
+        """Yields the sessions that hold the file's records as they were before more was taken out of them."""
+        before = (str(self._named.header["id"]), None if self._base is None else self._base.rewritten_from)
+        for session_id in dict.fromkeys(filter(None, before)):
+            tip = self._reader.find_tip(session_id)
+            if tip is not None and session_id != self._holder():
+                known = self._reader.state(session_id, tip).meta.extra.get(REDACTED)
+                if known != VERSION:
+                    yield session_id
 
     def _holder(self) -> str:
         base = self._base if self._plan is None else self._plan.base

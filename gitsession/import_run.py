@@ -80,6 +80,10 @@ class Source:
             return None
 
 
+class _Stopped(Exception):
+    """The import is to end, and nothing was built of the file that it is at."""
+
+
 @dataclass(slots=True)
 class _Pending:
     """A file whose commits are built and not stored yet."""
@@ -94,8 +98,17 @@ class _Pending:
 class ImportRun:
     """One run of an import: commits are built file by file, and stored many files at a time."""
 
-    def __init__(self, store: Store, progress: Callable[[int], None], *, redact: bool, settled: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        progress: Callable[[int], None],
+        *,
+        redact: bool,
+        settled: bool,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.taken = 0
+        self.stop = stop
         self._redact = redact
         self._settled = settled
         self._cache = ImportCache(store.path / OWN_DIRECTORY)
@@ -159,6 +172,8 @@ class ImportRun:
             yield ImportFailure(source.path, InvalidCommit(f"{source.path}: {error}"))
         except SessionError as error:
             yield ImportFailure(source.path, error)
+        except _Stopped:
+            return
         if self._is_full():
             yield from self.flush()
 
@@ -169,6 +184,8 @@ class ImportRun:
         found = find_sessions(source.path)
         self.belonging.update(belonging(found))
         for stored in (one for one in found if not (self._settled and one.is_at_work)):
+            if self.stop():
+                return
             for done in self.take(replace(source, path=stored.path, stored=stored)):
                 yield done
                 error = done.error if isinstance(done, ImportFailure) else None
@@ -289,7 +306,10 @@ class ImportRun:
             if read_once:
                 records = map(growth.clean, chain([first], records))
             else:
-                records = growth.expect(first, records, partial(from_beginning, stream, found.read))
+                # What became of its beginning shows only at its end, so it is taken as a whole or not at all.
+                records = growth.expect(
+                    first, self._unless_stopped(records), partial(from_beginning, stream, found.read)
+                )
             yield from self._grow(source, found, growth, records, stream if read_once else None, look)
 
     def _grow(
@@ -306,7 +326,11 @@ class ImportRun:
         The stream tells how far a log was read; what is written anew was read to its end before its first record.
         """
         told = 0
+        stopped = False
         for record in records:
+            if stream is not None and self.stop():
+                stopped = True
+                break
             if record.unfinished:
                 growth.unfinished = True
                 break
@@ -322,14 +346,22 @@ class ImportRun:
                 self._progress(place - told)
                 told = place
         self._moves |= growth.moves()
-        lines = list(growth.abandoned())
+        lines = [] if stopped else list(growth.abandoned())
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
         result = growth.result(source.path, tuple(session_id_of(branch) for branch, _ in lines))
-        # It is remembered only if it looks like what was read.
-        now = source.look(found.bundle(source.path, listing))
+        if stopped and not result.new_commits:
+            return
+        # It is remembered only if it was read to its end, and looks like what was read.
+        now = None if stopped else source.look(found.bundle(source.path, listing))
         if look is None or now is None or now.state != look.state:
             look = None
         self._pending.append(_Pending(source, result, growth.branch, look, growth.refs() | dict(lines)))
+
+    def _unless_stopped(self, records: Iterator[Record]) -> Iterator[Record]:
+        for record in records:
+            if self.stop():
+                raise _Stopped
+            yield record
 
     def _is_built(self, session_id: str) -> bool:
         """Tells whether a branch of a session is to be moved once what was built is stored."""

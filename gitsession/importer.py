@@ -30,6 +30,7 @@ def import_transcripts(
     redact: bool = False,
     settled: bool = False,
     progress: Callable[[int], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports transcripts, and yields what became of each once that is stored.
 
@@ -42,14 +43,18 @@ def import_transcripts(
             session to which it was done once.
         settled: Whether a session in a database is left for later while its agent is at work on it.
         progress: Is told how many bytes were read since the last time.
+        stop: Is asked between two records whether to end. What was read until then is stored, and yielded; the next
+            import goes on from there.
 
     Raises:
         Unavailable: The store could not finish; what was yielded is stored, and so may more be.
         KeyError: There is no such format.
     """
     chosen = None if format is None else FORMATS[format]
-    with ImportRun(store, progress, redact=redact, settled=settled) as run:
+    with ImportRun(store, progress, redact=redact, settled=settled, stop=stop) as run:
         for path in map(Path, [paths] if isinstance(paths, str | os.PathLike) else paths):
+            if stop():
+                break
             if path.is_dir():
                 yield from _import_directory(run, path, chosen)
             elif not may_be_read(path) and path.exists():
@@ -93,6 +98,8 @@ def _import_directory(run: ImportRun, path: Path, chosen: Format | None) -> Iter
     for directory, names in walk(path, closed.append):
         for name in sorted(without_compressed_copies(names)):
             file = directory / name
+            if run.stop():
+                return
             if file in run.belonging:
                 continue
             for done in run.take(Source(file, chosen)) if may_be_read(file) else ():

@@ -50,6 +50,7 @@ class ImportResult:
         unfinished: Whether a last line, still being written, was left for the next import.
         secrets: What looks like a secret in the new records: stored, or taken out if `redacted`.
         redacted: Whether secrets are taken out of this session's records.
+        held_in: The sessions, stored before, that the file was imported into with what is taken out here.
     """
 
     path: Path
@@ -63,6 +64,7 @@ class ImportResult:
     unfinished: bool = False
     secrets: tuple[FoundSecret, ...] = ()
     redacted: bool = False
+    held_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

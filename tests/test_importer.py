@@ -2,6 +2,7 @@ import io
 import json
 import os
 import shutil
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -260,3 +261,41 @@ def test_a_record_that_could_never_be_read_again_is_refused(
     assert isinstance(taken, ImportResult)
     assert [*verify(store)] == []
     assert [one.id for one in store.sessions()] == ["simple"]
+
+
+class TestAnImportThatIsToEnd:
+    TALK = b"".join(
+        (
+            prompt("a", None, "Hello", 0),
+            answer("b", "a", "Hi", 0),
+            prompt("c", "b", "First try", 1),
+            answer("d", "c", "No good", 1),
+            prompt("e", "b", "Second try", 2),
+            answer("f", "e", "Better", 2),
+        )
+    )
+
+    def test_stores_what_it_has_read_and_the_next_one_goes_on(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "abc.jsonl"
+        path.write_bytes(self.TALK)
+        (tmp_path / "later.jsonl").write_bytes(self.TALK)
+        asked = count()
+        (first,) = import_transcripts(store, [path, tmp_path / "later.jsonl"], stop=lambda: next(asked) > 3)
+        assert isinstance(first, ImportResult)
+        assert (first.session, first.new_commits, first.abandoned) == ("abc", 3, ())
+        (second,) = take(store, path)
+        assert (second.new_commits, store.info("abc").deltas) == (6 - 3, 6)
+        other = new_store(tmp_path / "other.git")
+        take(other, path)
+        assert tips(store) == tips(other)
+
+    def test_takes_a_document_as_a_whole_or_not_at_all(self, store: Store, tmp_path: Path) -> None:
+        path = FIXTURES / "opencode" / "export.json"
+        (whole,) = take(store, path)
+        for most in range(1, 6):
+            fresh = new_store(tmp_path / f"{most}.git")
+            asked = count()
+            results = [*import_transcripts(fresh, [path], stop=lambda asked=asked, most=most: next(asked) >= most)]
+            assert [one.new_commits for one in results if isinstance(one, ImportResult)] in ([], [whole.new_commits])
+            take(fresh, path)
+            assert tips(fresh) == tips(store)

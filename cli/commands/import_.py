@@ -1,8 +1,8 @@
 """`gitsession import`."""
 
 import os
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,9 +21,10 @@ from gitsession import (
 from .. import options, syncing
 from ..errors import NothingToImport, exit_code, report
 from ..hooks import import_for_hook
-from ..import_report import Tally, as_json
-from ..output import progress_bar, stored, write, write_json
+from ..import_report import Tally, as_json, held_note
+from ..output import note, progress_bar, shows_progress, stored, write, write_json
 from ..places import places
+from ..signals import asked
 from ..stdin import from_stdin
 from ..text import count, one_line
 
@@ -69,13 +70,21 @@ def command(
     The file's name and its first record tell its session. A file that does not go on where the session stands (it was
     rewritten, or is another one of the same name) is put beside it: as SESSION.ID, whose parent SESSION is.
 
+    A line of conversation that the user left (by a rewind, or by asking anew) becomes a session of its own; its name is
+    printed below that of its file, behind `left`.
+
     What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
     that you gave, and not where it only lies in a directory. Of a database that cannot be read it always does.
+
+    Ctrl-C or SIGTERM ends it at the next record: what was read until then is stored, and summed up, and the next import
+    goes on from there. The exit code is 130, or 143. A second one ends it at once; then less may be stored.
 
     A PATH that ends in .bundle is what `gitsession bundle` wrote; its sessions are taken, and printed, as by `pull`.
 
     API keys, tokens, private keys and passwords in addresses are counted, with a warning, and stored. With --redact
     they are not: `[redacted:KIND]` stands in place of each, and goes on to for such a session, also without --redact.
+    A session that was stored before with its secrets stays as it is; the redacted one is put beside it, and how to take
+    the old one out is said on stderr.
 
     With --hook it reads the JSON that an agent gives its hooks, from stdin or as the argument, and imports the
     transcript that it names, or that of the session that it names, and nothing else. What goes wrong is a line on
@@ -83,8 +92,8 @@ def command(
 
     With --json each file is an object: path, session, format, new_commits, branch_created, problems (each with line
     and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished, secrets (each with line and
-    kind; line 0 is the file's name), redacted; or path, skipped. Without a PATH, first each place: place, format,
-    files.
+    kind; line 0 is the file's name), redacted, held_in (sessions, stored before, that may hold what was left out); or
+    path, skipped. Without a PATH, first each place: place, format, files. There are no notes of these on stderr then.
     """
     if hook is not None:
         import_for_hook(settings, hook, [*map(str, paths)], redact=redact)
@@ -97,25 +106,40 @@ def command(
         return
     paths = tuple(path for path in paths if path not in bundles)
     tally = Tally(paths, quiet=not paths)
-    try:
-        with from_stdin(paths, stdin_name) as (files, named):
-            for done in map(named, _imported(settings, files or _places(settings), name, redact=redact)):
-                tally.add(done)
-                if tally.commits:
-                    stored("what was imported")
-                if settings.json:
-                    write_json([as_json(done)])
-    finally:
-        # After the progress bar, whose line they would break; and also of what was done before an error. The objects
-        # say it all themselves.
-        if not settings.json:
-            tally.tell()
-    if not settings.json:
-        write([*tally.lines, str(tally)])
+    with from_stdin(paths, stdin_name) as (files, named), _told(settings, tally), asked() as stop:
+        for done in map(named, _imported(settings, files or _places(settings), name, stop.is_set, redact=redact)):
+            tally.add(done)
+            if tally.commits:
+                stored("what was imported")
+            if settings.json:
+                write_json([as_json(done)])
+    stop.end()
     if tally.error is not None:
         if settings.json:
             report(tally.error, as_json=True)
         click.get_current_context().exit(exit_code(type(tally.error)))
+
+
+@contextmanager
+def _told(settings: options.Settings, tally: Tally) -> Iterator[None]:
+    """Tells what was done, also where that was ended; but where it is printed as JSON, which says it all itself.
+
+    Notes come after the progress bar, whose line they would break; and also of what was done before an error.
+    """
+    ended: KeyboardInterrupt | None = None
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        ended = error
+    finally:
+        if not settings.json:
+            tally.tell()
+    if not settings.json:
+        if tally.held_in and settings.opened and (told := held_note(settings.opened, tally.held_in)):
+            note(told)
+        write([*tally.lines, str(tally)])
+    if ended is not None:
+        raise ended
 
 
 def _places(settings: options.Settings) -> list[Path]:
@@ -133,17 +157,19 @@ def _places(settings: options.Settings) -> list[Path]:
 
 
 def _imported(
-    settings: options.Settings, paths: Sequence[Path], name: str | None, *, redact: bool
+    settings: options.Settings, paths: Sequence[Path], name: str | None, stop: Callable[[], bool], *, redact: bool
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file."""
-    total = sum(map(_size, paths)) if sys.stderr.isatty() else 0
+    total = sum(map(_size, paths)) if shows_progress() else 0
     with progress_bar("Importing", total) as bar:
         if not settings.path.exists() and not holds_transcripts(paths, format=name):
             failures = _failures(paths, name)
             if failures:
                 yield from failures
                 return
-        yield from import_transcripts(settings.make(), paths, format=name, redact=redact, progress=bar.update)
+        yield from import_transcripts(
+            settings.make(), paths, format=name, redact=redact, progress=bar.update, stop=stop
+        )
 
 
 def _failures(paths: Sequence[Path], name: str | None) -> list[ImportFailure]:

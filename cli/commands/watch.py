@@ -1,6 +1,5 @@
 """`gitsession watch`."""
 
-import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +10,10 @@ from gitsession import ImportFailure, Store, Unavailable, UnknownTranscript, imp
 
 from .. import options
 from ..errors import MissingExtra
-from ..import_report import Tally, as_json, result_line
+from ..import_report import Tally, as_json, result_lines
 from ..output import flush, note, stored, write, write_json
 from ..places import watched_paths
+from ..signals import Stop, asked
 from ..text import count
 
 if TYPE_CHECKING:
@@ -31,41 +31,43 @@ def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -
     it imported when the agent's turn is over. First imports what is there. Prints one line for each import: how many
     records, the session, the file.
 
-    Ends with Ctrl-C or SIGTERM, which is no error: the exit code is 0. What was printed is stored. With --json each
-    import is an object as of `gitsession import`. Needs the extra `watch`: `pip install 'gitsession[watch]'`.
+    Ends with Ctrl-C or SIGTERM, which is no error: the exit code is 0. What was printed is stored; what it is reading
+    just then is stored as far as it came. A second one ends it at once. With --json each import is an object as of
+    `gitsession import`. Needs the extra `watch`: `pip install 'gitsession[watch]'`.
     """
-    store = settings.make()
-    followed = [*paths] or watched_paths()
-    watched = _Watch(store, settings, redact=redact)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        follower = _follower(followed, store)
+    with asked() as stop:
+        store = settings.make()
+        followed = [*paths] or watched_paths()
+        watched = _Watch(store, settings, stop, redact=redact)
+        follower = _follower(followed, store, stop)
         note(f"Following {count(len(followed), 'place')}; Ctrl-C ends it.")
-        for changed in follower.changes():
-            watched.take(changed)
-    except KeyboardInterrupt:
-        # Each import is whole or not there at all, so it can be left at any point.
-        note(f"Ended: {watched.tally}")
+        try:
+            for changed in follower.changes():
+                watched.take(changed)
+        finally:
+            if stop.is_set():
+                note(f"Ended: {watched.tally}")
 
 
-def _follower(paths: Sequence[Path], store: Store) -> "Follower":
+def _follower(paths: Sequence[Path], store: Store, stop: Stop) -> "Follower":
     try:
         from ..watching import Follower  # noqa: PLC0415  # what it needs is an extra
     except ImportError as error:
         if error.name is None or not error.name.startswith("watchfiles"):
             raise
         raise MissingExtra("watch", "watch") from error
-    return Follower(paths, store.path)
+    return Follower(paths, store.path, stop)
 
 
 class _Watch:
     """Imports what changed, and says so."""
 
-    def __init__(self, store: Store, settings: options.Settings, *, redact: bool) -> None:
+    def __init__(self, store: Store, settings: options.Settings, stop: Stop, *, redact: bool) -> None:
         self.tally = Tally(quiet=True)
         self._store = store
         self._json = settings.json
         self._settings = settings
+        self._stop = stop
         self._redact = redact
         self._left: list[Path] = []
         self._told: set[str] = set()
@@ -75,7 +77,8 @@ class _Watch:
         paths = [*dict.fromkeys([*self._left, *changed])]
         self._left = []
         try:
-            for done in import_transcripts(self._store, paths, redact=self._redact, settled=True):
+            taken = import_transcripts(self._store, paths, redact=self._redact, settled=True, stop=self._stop.is_set)
+            for done in taken:
                 # What is no transcript, or none yet, is passed over: agents keep much beside theirs.
                 if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript):
                     continue
@@ -87,7 +90,7 @@ class _Watch:
                 if self._json:
                     write_json([as_json(done)])
                 else:
-                    write([result_line(done)])
+                    write(result_lines(done))
                 flush()
         except Unavailable as error:
             self._left = paths

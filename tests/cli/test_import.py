@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,9 +12,12 @@ from typing import Any
 
 import pytest
 
-from tests.importing import FIXTURES
+from tests.conftest import Git
+from tests.secrets_made_up import SECRETS
 
 from .conftest import COMMAND, Result, Run
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 RESULT_KEYS = [
     "path",
@@ -26,6 +31,7 @@ RESULT_KEYS = [
     "unfinished",
     "secrets",
     "redacted",
+    "held_in",
 ]
 
 
@@ -36,7 +42,7 @@ def record(number: int, text: str) -> dict[str, Any]:
         "uuid": f"u{number}",
         "parentUuid": f"u{number - 1}" if number else None,
         "sessionId": "s1",
-        "timestamp": f"2025-01-01T00:00:{number:02}.000Z",
+        "timestamp": f"2025-01-01T00:{number // 60:02}:{number % 60:02}.000Z",
         "isSidechain": False,
         "message": {"role": role, "content": text if role == "user" else [{"type": "text", "text": text}]},
     }
@@ -199,3 +205,48 @@ def test_what_is_wrong_with_stdin_is_told_of_it(gitsession: Run, store_path: Pat
 @pytest.mark.parametrize("given", [["-"], ["-", "--name", "a/b.jsonl"], ["-", "--name", ""], ["--name", "a.jsonl"]])
 def test_stdin_and_a_name_come_together(gitsession: Run, given: list[str]) -> None:
     assert gitsession("import", *given, stdin=transcript("Hello")).code == 2
+
+
+def test_the_lines_that_were_left_are_named(gitsession: Run, tmp_path: Path) -> None:
+    done = gitsession("import", FIXTURES / "claude-code" / "rewind.jsonl")
+    names = ["rewind.921d5ebe-5cfb-5e1b-850c-6e4b1c4c8d65", "rewind.452833a2-d38d-55e4-a1fe-b32880086140"]
+    assert [line.split() for line in done.out.splitlines()[1:3]] == [["left", name] for name in names]
+    assert done.out.endswith("\n1 session, 11 new commits, 2 lines that were left\n")
+    records = [record(0, "Hello"), {**record(1, "Hi"), "parentUuid": "u0"}]
+    parents = ("u1" if number % 2 == 0 else f"u{number - 1}" for number in range(2, 40))
+    records += ({**record(number, f"text {number}"), "parentUuid": parent} for number, parent in enumerate(parents, 2))
+    (tmp_path / "many.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
+    done = gitsession("import", tmp_path / "many.jsonl")
+    assert done.out.count("   left  many.u") == 10
+    assert "   left  and 8 more; `gitsession log --graph` shows them\n" in done.out
+    assert done.out.endswith(", 18 lines that were left\n")
+
+
+def test_what_still_holds_the_secrets_that_are_left_out_is_said_and_how_to_take_it_out(
+    gitsession: Run, tmp_path: Path, store_path: Path, git: Git
+) -> None:
+    secret = SECRETS["github-pat"]
+    path = tmp_path / f"s {SECRETS['jwt']}.jsonl"  # its name has one too
+    for file in (path, tmp_path / "s1.jsonl"):
+        file.write_bytes(transcript("Hello", "Hi", f"Use {secret}", *(f"text {number}" for number in range(100))))
+        gitsession("import", file)
+        gitsession("show", file.stem)
+        done = gitsession("import", "--redact", file)
+        note = done.err.splitlines()[-1]
+        assert note.startswith(f"{file.stem}, stored before, still holds secrets: revoke them where they were issued. ")
+        branch, collect = re.findall(r"`gitsession ([^`]+)`", note)
+        (cache,) = re.findall(r"delete (.*)$", note)
+        for command in (branch, collect):
+            assert gitsession(*shlex.split(command)).code == 0
+        shutil.rmtree(cache)
+        assert gitsession("scan").code == 0
+        assert "still hold" not in gitsession("import", "--redact", file).err
+    oids = git("-C", store_path, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    assert not [oid for oid in oids if secret in git("-C", store_path, "cat-file", "-p", oid)]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_directory_that_may_not_be_read_is_counted(gitsession: Run, tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    done = gitsession("import", tmp_path / "closed")
+    assert (done.code, done.out) == (15, "0 sessions, 0 new commits, 1 directory skipped\n")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from gitsession_cli import watching as watching_module
+from gitsession_cli.signals import Stop
 from watchfiles import Change
 
 from gitsession import Store
@@ -266,7 +267,7 @@ def test_where_the_system_watches_no_more_it_looks_itself(tmp_path: Path, monkey
         yield set()
 
     monkeypatch.setattr(watching_module, "watch", refuse)
-    follower = watching_module.Follower([tmp_path], tmp_path / "store.git")
+    follower = watching_module.Follower([tmp_path], tmp_path / "store.git", Stop())
     assert next(follower.changes()) == [tmp_path]
     assert asked == [None, True]
 
