@@ -2,7 +2,7 @@
 
 A rule is here if its secrets are known by a fixed beginning, so that what is found is one. Shapes that only the words
 around them tell (32 hex digits behind "token") are not: transcripts are full of ids, and a warning that is wrong
-most of the time is read by nobody.
+most of the time is read by nobody. For passwords and logins, which have no shape, there is `secret_words`.
 
 They are rules of our own, and no library's, since the result of an import must not depend on which version of one is
 installed, and since an import scans all that it stores: detect-secrets 1.5 takes 1 MB a second, finds 15 of the 33
@@ -13,14 +13,17 @@ Rules for other secrets get another number; those of this number never change. N
 that a session goes on where nothing but its rules' number is new.
 """
 
+from string import ascii_letters, digits
+
 # The number that a redacted session's header carries.
-VERSION = 2
+VERSION = 3
 
 # A token begins at the beginning of a row of at least 20 of `A-Za-z0-9_.-`, or in it after one of `-_.`; its first two
 # characters stand in the pattern plainly, or in sets.
 _WORD = "[A-Za-z0-9_-]"
 _ALNUM = "[A-Za-z0-9]"
 _HEX = "[0-9a-f]"
+_LETTERS = f"{ascii_letters}{digits}_-"
 TOKENS: tuple[tuple[str, str], ...] = (
     ("adobe-client-secret", rf"p8e-{_ALNUM}{{32}}"),
     ("age-secret-key", r"AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}"),
@@ -34,6 +37,7 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("cloudflare-origin-ca-key", rf"v1\.0-{_HEX}{{24}}-{_HEX}{{146}}"),
     ("databricks-api-token", rf"dapi{_HEX}{{32}}(?:-[0-9])?"),
     ("digitalocean-access-token", rf"do[opr]_v1_{_HEX}{{64}}"),
+    ("discord-bot-token", rf"[MNO][{_LETTERS}]{_WORD}{{22,24}}\.{_WORD}{{6}}\.{_WORD}{{27,38}}"),
     ("docker-access-token", rf"dckr_[op]at_{_WORD}{{27,}}"),
     ("doppler-api-token", rf"dp\.(?:pt|st|sa|ct|scim|audit)\.{_WORD}[A-Za-z0-9_.-]{{39,}}"),
     ("duffel-api-token", r"duffel_(?:test|live)_[A-Za-z0-9_-]{43}"),
@@ -63,6 +67,7 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("notion-api-token", rf"ntn_[0-9]{{11}}{_ALNUM}{{35}}"),
     ("npm-access-token", rf"npm_{_ALNUM}{{36}}"),
     ("nvidia-api-key", rf"nvapi-{_WORD}{{60,}}"),
+    ("openai-api-key", rf"sk-{_ALNUM}{{48}}"),
     ("openai-api-key", rf"sk-(?:(?:proj|svcacct|admin|None)-)?{_WORD}{{20,}}T3BlbkFJ{_WORD}{{20,}}"),
     ("openrouter-api-key", rf"sk-or-v1-{_HEX}{{64}}"),
     ("perplexity-api-key", rf"pplx-{_ALNUM}{{48}}"),
@@ -91,6 +96,9 @@ TOKENS: tuple[tuple[str, str], ...] = (
     ("vault-token", rf"hv[bsr]\.{_WORD}{{90,}}"),
     ("xai-api-key", rf"xai-{_ALNUM}{{80}}"),
 )
+
+# Those that names of programs can look like, such as `module.method.…`: the long parts of one have letters and digits.
+MIXED = frozenset({"discord-bot-token"})
 
 # Shapes that begin elsewhere than at a token: a text that must stand in what is searched, and the pattern, whose group
 # `secret` is the secret.

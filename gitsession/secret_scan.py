@@ -18,7 +18,8 @@ from string import ascii_letters, digits
 
 from gitsession.secret_escapes import Unescaped
 from gitsession.secret_keys import is_random, key_parts
-from gitsession.secret_rules import NO_PASSWORDS, PHRASES, TOKENS
+from gitsession.secret_rules import MIXED, NO_PASSWORDS, PHRASES, TOKENS
+from gitsession.secret_words import found_by_words
 
 # A row of bytes that may stand in a token, and one so long that it can only be data in base64 (an image).
 _TABLE = bytes(97 if chr(code) in f"{ascii_letters}{digits}_.-" else 32 for code in range(256))
@@ -93,15 +94,27 @@ def find_secrets(text: bytes) -> list[Secret]:
             Secret(secret.kind, plain.start(secret.start), plain.end(secret.end))
             for secret in (*_tokens(plain.text), *_phrases(plain.text))
         ]
-    if len(found) < 2:
-        return found
     kept: list[Secret] = []
-    for secret in sorted(found, key=lambda one: (one.start, -one.end)):
+    for secret in found if len(found) < 2 else sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or secret.start >= kept[-1].end:
             kept.append(secret)
         elif secret.end > kept[-1].end:
             kept[-1] = replace(kept[-1], end=secret.end)
-    return kept
+    return _with_words(text, plain, kept)
+
+
+def _with_words(text: bytes, plain: Unescaped | None, known: list[Secret]) -> list[Secret]:
+    """Adds what only the words before it tell, beside what has a shape: that stays as it was found without them."""
+    found = found_by_words(text)
+    if plain:
+        found += [(kind, plain.start(start), plain.end(end)) for kind, start, end in found_by_words(plain.text)]
+    if not found:
+        return known
+    kept = [*known]
+    for kind, start, end in sorted(found, key=lambda one: (one[1], -one[2])):
+        if not any(one.start < end and start < one.end for one in kept):
+            kept.append(Secret(kind, start, end))
+    return sorted(kept, key=lambda one: one.start)
 
 
 def redacted(text: bytes, secrets: list[Secret]) -> bytes:
@@ -148,8 +161,18 @@ def _token_at(text: bytes, place: int) -> Secret | None:
     for kind, pattern in _TOKENS.get(text[place : place + 2], ()):
         match = _compiled(pattern).match(text, place)
         if match and not text[match.end() : match.end() + 1].isalnum() and is_random(match[0]):
+            if kind in MIXED and not _is_mixed(match[0]):
+                continue
             return Secret(kind, place, match.end())
     return None
+
+
+def _is_mixed(token: bytes) -> bool:
+    """Tells whether each long part of a token between its dots has what a name of a program's seldom has."""
+    parts = [part for part in token.split(b".") if len(part) > 8]
+    return all(
+        re.search(rb"[0-9]", part) and re.search(rb"[a-z]", part) and re.search(rb"[A-Z]", part) for part in parts
+    )
 
 
 def _phrases(text: bytes) -> Iterator[Secret]:

@@ -30,6 +30,7 @@ SECRETS: dict[str, str] = {
     "aws-access-token": made("AK", "IA", (string.ascii_uppercase + "234567", 16)),
     "databricks-api-token": made("da", "pi", (HEX, 32)),
     "digitalocean-access-token": made("dop", "_v1_", (HEX, 64)),
+    "discord-bot-token": made("M", "T", (ALNUM, 22), ".", (ALNUM, 6), ".", (ALNUM, 38)),
     "docker-access-token": made("dckr", "_pat_", (ALNUM, 27)),
     "gcp-api-key": made("AI", "za", (ALNUM + "-_", 35)),
     "github-fine-grained-pat": made("github", "_pat_", (ALNUM, 22), "_", (ALNUM, 59)),
@@ -59,6 +60,10 @@ SECRETS: dict[str, str] = {
     "grafana-cloud-api-token": made("gl", "c_ey", "J", (ALNUM + "/+", 90), "=="),
     "slack-webhook-url": made("services/T", (string.ascii_uppercase, 8), "/B", (string.digits, 8), "/", (ALNUM, 24)),
     "discord-webhook-url": made((string.digits, 18), "/", (ALNUM, 68)),
+    "password": made((ALNUM + "!#+", 14)),
+    "bearer-token": made((ALNUM + "-._", 40)),
+    "basic-auth": base64.b64encode(made("admin:", (ALNUM, 12)).encode()).decode(),
+    "npmrc-auth": made((HEX, 8), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 12)),
 }
 
 # What stands around those that are told by it.
@@ -70,6 +75,10 @@ AROUND: dict[str, tuple[str, str]] = {
     "azure-storage-key": ("AccountName=a;Account" + "Key=", ";EndpointSuffix=core.windows.net"),
     "slack-webhook-url": ("https://hooks.sla" + "ck.com/", ""),
     "discord-webhook-url": ("https://discord.com/api/web" + "hooks/", ""),
+    "password": ("db_pass" + 'word = "', '"'),
+    "bearer-token": ("Authori" + "zation: Bearer ", ""),
+    "basic-auth": ("Authori" + "zation: Basic ", ""),
+    "npmrc-auth": ("//npm.example.com/:_auth" + "Token=", ""),
 }
 
 

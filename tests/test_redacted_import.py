@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from gitsession import FoundSecret, ImportResult, Store, StoredSecret, import_transcripts, new_commit, scan
+from gitsession import (
+    FoundSecret,
+    ImportResult,
+    Store,
+    StoredSecret,
+    growth,
+    import_transcripts,
+    new_commit,
+    scan,
+    secret_scan,
+)
 from gitsession.secret_rules import VERSION
 
 from .conftest import Git
@@ -231,3 +241,23 @@ def test_a_scan_looks_at_messages_of_all_kinds_and_tells_shared_ones_once(store:
 def test_a_scan_of_a_redacted_session_finds_nothing(store: Store, path: Path) -> None:
     take(store, path, redact=True)
     assert [*scan(store)] == []
+
+
+def test_what_only_newer_rules_find_is_beside_what_was_redacted_under_older_ones(
+    store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    login = written("password")
+    with monkeypatch.context() as older:
+        older.setattr(growth, "VERSION", VERSION - 1)
+        older.setattr(secret_scan, "found_by_words", lambda _: [])
+        take(store, path, redact=True)
+        other = take(store, put(path.with_name("t.jsonl"), f"Use\n{TOKEN}", login), redact=True)
+        assert (other.new_commits, other.secrets) == (2, (FoundSecret(1, "github-pat"),))
+    assert (take(store, path).session, take(store, path).new_commits) == ("s", 0)
+    result = take(store, path.with_name("t.jsonl"))
+    assert (result.session, result.rewritten_from, result.held_in) == ("t.u1", "t", ("t",))
+    assert [message["content"] for message in store.messages("t.u1")] == [
+        f"Use\n{MARK}",
+        login.replace(SECRETS["password"], "[redacted:password]"),
+    ]
+    assert take(store, path.with_name("t.jsonl")).held_in == ()

@@ -10,17 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitsession import secret_rules
+from gitsession import secret_rules, secret_words
 from gitsession.secret_rules import PHRASES, TOKENS
 from gitsession.secret_scan import find_secrets, redacted
+from gitsession.secret_words import WORDS
 
 from .secrets_made_up import ALNUM, AROUND, SECRETS, key, made, private_key, written
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 # The digest of the rules under each number. What a redacted import stores depends on them, so they never change.
-GOLDEN = {2: "90888e22bab038b3"}
+GOLDEN = {3: "a29b15a4237c3004"}
+CHECKS = (secret_words._STAND_IN, secret_words._NAME_OF_CODE, secret_words._CODE_WORD)
 KEYS = (secret_rules.KEY_BORDER, secret_rules.KEY_BYTES, secret_rules.KEY_NEAR)
+
+
+KINDS = {kind for kind, *_ in (*TOKENS, *PHRASES, *(rule for *_, rules in WORDS for rule in rules))}
 
 
 def kinds(text: str | bytes) -> list[str]:
@@ -213,6 +218,96 @@ def test_what_only_looks_like_one_is_left_alone(text: str) -> None:
     assert (kinds(text), kinds(json.dumps(text))) == ([], [])
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("password: {}\n", "password"),
+        ("PASSWORD={}\n", "password"),
+        ("export DB_PASSWD='{}'", "password"),
+        ('{{"userPassword": "{}"}}', "password"),
+        ("password: str = '{}'", "password"),
+        ("Server=db;Uid=sa;Pwd={};", "password"),
+        ("mysql --password={} app", "password"),
+        ("passphrase => `{}`", "password"),
+        ('$password := "{}"', "password"),
+        ("https://example.com/login?password={}&user=me", "password"),
+        ("curl -H 'Authorization: Bearer {}' https://example.com", "bearer-token"),
+        ('{{"authorization": "bearer {}"}}', "bearer-token"),
+        ("headers['Authorization'] = 'token {}'", "bearer-token"),
+        ("//npm.example.com/:_auth = {}", "npmrc-auth"),
+    ],
+)
+def test_a_secret_is_told_by_the_word_before_it(text: str, kind: str) -> None:
+    secret = made("k7", (ALNUM, 20))
+    said = text.format(secret)
+    for around in (said, json.dumps({"a": said}), json.dumps([json.dumps({"a": said})])):
+        assert (kinds(around), secret in clean(around)) == ([kind], False)
+    if "[" not in text:
+        assert (kinds(text.format("${SECRET}")), kinds(text.format("<secret>")), kinds(text.format("x" * 12))) == (
+            [],
+        ) * 3
+
+
+@pytest.mark.parametrize("value", ["hunter22", "correct9horse", "P@55w0rd!", "Secret!Horse", "k1zPZM6uVxMQ3oxqgoYl="])
+def test_a_password_need_not_be_made_by_chance(value: str) -> None:
+    assert kinds(f'password = "{value}"') == kinds(json.dumps({"password": value})) == ["password"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password = "password123"',
+        'password = "your-password-1"',
+        'password = "<password1>"',
+        'password = "{password1}"',
+        'password = "${PASSWORD1}"',
+        'password = "$PASSWORD1"',
+        'password = "%(password1)s"',
+        'password = "changeme123"',
+        'password = "********"',
+        'password = "[redacted:password]"',
+        'password = "current-password"',
+        'password = "enter the 8 digits"',
+        'password = "https://example.com/reset1"',
+        'password = "/run/secrets/db1"',
+        'password = "short1"',
+        'password == "k7abcdEF12"',
+        'password = os.environ["PASSWORD_1"]',
+        "password=os.environ.get('PASSWORD_1')",
+        "password=get_password(user1, db2)",
+        "login(user=user1, password=userPass2)",
+        "password=settings.DB_PASS2\n",
+        "password: string;\n",
+        "password_hash = 'k7abcdEF12'",
+        "PWD=/home/dev/project1",
+        "Authorization: Bearer YOUR_API_TOKEN_1234567",
+        "Authorization: Bearer $TOKEN_1234567890abcdef",
+        "Authorization: Bearer {token}",
+        "Authorization: Bearer <token-1234567890abcdef>",
+        "f'Authorization: Bearer {token1234567890abcdef}'",
+        "Authorization: Basic dXNlcjpwYXNzd29yZA==",
+        "Authorization: Basic realm1234567890",
+        "//npm.example.com/:_authToken=${NPM_TOKEN1}",
+        "NotificationServiceManagers.method.some_function_of_the_module",
+    ],
+)
+def test_what_stands_behind_such_a_word_may_be_no_secret(text: str) -> None:
+    assert (kinds(text), kinds(json.dumps(text))) == ([], [])
+
+
+def test_a_secret_with_a_shape_keeps_its_mark_where_a_word_stands_before_it() -> None:
+    # So what was redacted under earlier rules is the same under these.
+    for kind in ("github-pat", "jwt", "npm-access-token"):
+        for before, after in (('password = "', '!"'), ("Authorization: Bearer ", ""), ("//r/:_authToken=", "")):
+            text = f"{before}{written(kind)}{after}"
+            assert clean(text) == f"{before}[redacted:{kind}]{after}"
+
+
+def test_the_old_keys_of_openai_are_found() -> None:
+    assert kinds(made("sk-", (ALNUM, 48))) == ["openai-api-key"]
+    assert kinds(made("sk-", (ALNUM, 47))) == kinds(made("sk-", (ALNUM, 49))) == []
+
+
 def test_nothing_is_found_in_the_fixtures_or_in_the_code() -> None:
     root = FIXTURES.parent
     paths = (*FIXTURES.rglob("*"), *root.glob("gitsession/**/*.py"), *root.glob("cli/**/*.py"))
@@ -252,12 +347,21 @@ def test_looking_takes_time_in_proportion_to_the_text() -> None:
         "\\u002d" * 100_000,
         "\\u00" * 100_000,
         "\\/" * 100_000,
+        "password=" * 100_000,
+        'password = "' * 100_000,
+        "password: " + "a1" * 100_000,
+        "password" + "\\" * 100_000,
+        "passphrase" * 100_000,
+        "authorization: bearer " * 50_000,
+        "authorization: bearer " + "a1" * 100_000 + "$",
+        "/:_authToken=" * 50_000 + "$",
     ):
         assert kinds(text) == []
 
 
 def test_the_rules_of_a_number_never_change() -> None:
-    digest = sha256(repr((TOKENS, PHRASES, sorted(secret_rules.NO_PASSWORDS), *KEYS)).encode()).hexdigest()[:16]
+    words = (WORDS, *(pattern.pattern for pattern in CHECKS), sorted(secret_rules.MIXED))
+    digest = sha256(repr((TOKENS, PHRASES, sorted(secret_rules.NO_PASSWORDS), *KEYS, *words)).encode()).hexdigest()[:16]
     assert digest == GOLDEN[secret_rules.VERSION]
 
 
@@ -273,7 +377,13 @@ def test_a_token_is_long_enough_to_be_looked_at(pattern: str) -> None:
     check()
 
 
+def test_the_readme_names_each_kind() -> None:
+    text = (FIXTURES.parent / "README.md").read_text("utf-8")
+    (named,) = re.findall(r"These kinds are found.*?: (.*?)\n\n", text, re.DOTALL)
+    assert re.findall(r"`([^`]+)`", named) == sorted(KINDS)
+
+
 def test_each_kind_is_named_as_one_word() -> None:
-    for kind in {kind for kind, *_ in (*TOKENS, *PHRASES)}:
+    for kind in KINDS:
         assert re.fullmatch(r"[a-z0-9-]+", kind)
     assert {*AROUND} <= {*SECRETS}

@@ -58,6 +58,7 @@ ORDER = [
     "secret_rules",
     "secret_escapes",
     "secret_keys",
+    "secret_words",
     "secret_scan",
     "scan",
     "compressed",

@@ -81,7 +81,7 @@ def command(
 
     A PATH that ends in .bundle is what `gitsession bundle` wrote; its sessions are taken, and printed, as by `pull`.
 
-    API keys, tokens, private keys and passwords in addresses are counted, with a warning, and stored. With --redact
+    Secrets (API keys, tokens, private keys, passwords, logins) are counted, with a warning, and stored. With --redact
     they are not: `[redacted:KIND]` stands in place of each, and goes on to for such a session, also without --redact.
     A session that was stored before with its secrets stays as it is; the redacted one is put beside it, and how to take
     the old one out is said on stderr.
