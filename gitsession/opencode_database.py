@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from urllib.parse import quote, unquote
 
 from gitsession.databases import HEAD_BYTES, DatabaseFault, is_database, read_database
-from gitsession.errors import UnknownTranscript
+from gitsession.errors import UnknownTranscript, UnreadableDatabase
 from gitsession.files import listing
 from gitsession.import_cache import Look
-from gitsession.opencode_tables import Tables
+from gitsession.opencode_tables import Tables, fault_of
 from gitsession.transcripts.opencode_rows import Row, StrangeRow, document, is_over
 
 if TYPE_CHECKING:
@@ -50,12 +50,14 @@ class StoredSession:
         id: The id of the session.
         look: What tells that it has not changed.
         is_at_work: Whether the agent is at work on it, as it seems: a turn has begun and is not over.
+        fault: Why it cannot be read, if that shows in its own row.
     """
 
     database: Path
     id: str
     look: Look
     is_at_work: bool
+    fault: str | None = None
 
     @property
     def path(self) -> Path:
@@ -70,6 +72,7 @@ class _Seen(NamedTuple):
     state: str
     newest: int
     is_at_work: bool
+    fault: str | None
 
 
 def find_sessions(path: Path, only: str | None = None) -> list[StoredSession]:
@@ -92,7 +95,7 @@ def find_sessions(path: Path, only: str | None = None) -> list[StoredSession]:
     if not found:
         raise UnknownTranscript(str(path), "is a database of opencode's without a session")
     size = path.stat().st_size // len(found)
-    return [StoredSession(path, seen.id, _look(path, seen, size), seen.is_at_work) for seen in found]
+    return [StoredSession(path, seen.id, _look(path, seen, size), seen.is_at_work, seen.fault) for seen in found]
 
 
 def find_session(path: Path) -> StoredSession | None:
@@ -118,6 +121,8 @@ def open_session(session: StoredSession) -> Iterator[tuple[BinaryIO, Look]]:
     Raises:
         as `find_sessions`.
     """
+    if session.fault is not None:
+        raise UnreadableDatabase(str(session.path), session.fault)
     with SpooledTemporaryFile(_SPOOLED) as spooled:
         file = cast("BinaryIO", spooled)
         seen = read_database(session.database, lambda opened: _copy(opened, session.id, file), session.path)
@@ -170,12 +175,14 @@ def _sessions(opened: "Connection", only: str | None) -> list[_Seen] | None:
     where = "" if only is None else "WHERE id = ?"
     found = []
     for row in tables.rows("session", f"{where} ORDER BY time_created, id", *values):
+        fault = fault_of("session", row)
         numbers = [one.get(str(row["id"]), ()) for one in counted]
         state = sha256(repr([migrations, row, numbers]).encode("utf-8", "surrogatepass")).hexdigest()
         times = [unsure, row["time_updated"], *(one[1] for one in numbers if one)]
         newest = max((at for at in times if isinstance(at, int)), default=0)
-        is_at_work = time.time_ns() // 1_000_000 - newest < _GIVEN_UP_MS and not is_over(tables.last(str(row["id"])))
-        found.append(_Seen(str(row["id"]), state, newest, is_at_work))
+        is_recent = time.time_ns() // 1_000_000 - newest < _GIVEN_UP_MS
+        is_at_work = is_recent and not fault and not is_over(tables.last(str(row["id"])))
+        found.append(_Seen(str(row["id"]), state, newest, is_at_work, fault))
     return found
 
 
@@ -185,7 +192,7 @@ def _copy(opened: "Connection", session: str, file: BinaryIO) -> _Seen:
     file.truncate()
     found = _sessions(opened, session)
     tables = Tables(opened)
-    rows = [*tables.rows("session", "WHERE id = ?", session)]
+    rows = [*tables.sound_rows("session", "WHERE id = ?", session)]
     if not found or not rows:
         raise DatabaseFault("is no longer in the database")
     try:
@@ -198,7 +205,7 @@ def _copy(opened: "Connection", session: str, file: BinaryIO) -> _Seen:
 def _messages(tables: Tables, session: str) -> Iterator[tuple[Row, Iterator[Row]]]:
     """Yields the messages of a session in the order of an export, each with its parts."""
     row = None
-    for row in tables.rows("message", "WHERE session_id = ? ORDER BY time_created, id", session):
-        yield row, tables.rows("part", "WHERE message_id = ? ORDER BY id", row["id"])
+    for row in tables.sound_rows("message", "WHERE session_id = ? ORDER BY time_created, id", session):
+        yield row, tables.sound_rows("part", "WHERE message_id = ? ORDER BY id", row["id"])
     if row is None and tables.is_later(session):
         raise DatabaseFault("keeps what was said as a version of opencode does that is not known here")

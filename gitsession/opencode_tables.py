@@ -19,6 +19,15 @@ _MIGRATIONS = ("__drizzle_migrations", "data_migration", "migration")
 _LATER = "session_message"
 
 
+def fault_of(table: str, row: Row) -> str | None:
+    """Returns what is wrong with a row that opencode would not have written; None for nothing."""
+    if any(isinstance(value, bytes) for value in row.values()):
+        return f"is not as opencode writes it: a row of the table {table} holds bytes"
+    if not isinstance(row["id"], str):
+        return f"is not as opencode writes it: the id of a row of the table {table} is no text"
+    return None
+
+
 class Tables:
     """opencode's tables in a database that is being read."""
 
@@ -53,9 +62,18 @@ class Tables:
             self._left -= sum(len(value) for value in found if isinstance(value, str | bytes))
             if self._left < 0:
                 raise DatabaseFault("is damaged: there is more text in it than it has room for")
-            if any(isinstance(value, bytes) for value in found):
-                raise DatabaseFault(f"is not as opencode writes it: a row of the table {table} holds bytes")
             yield dict(zip(names, found, strict=True))
+
+    def sound_rows(self, table: str, rest: str, *values: str) -> Iterator[Row]:
+        """Yields what `rows` does.
+
+        Raises:
+            DatabaseFault: A row is none that opencode would have written.
+        """
+        for row in self.rows(table, rest, *values):
+            if fault := fault_of(table, row):
+                raise DatabaseFault(fault)
+            yield row
 
     def counted(self, of: str, *values: str) -> dict[str, tuple[object, ...]]:
         """Returns how many messages or parts there are of each session, and what changes with each of their times.
