@@ -39,7 +39,7 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
         if not paths:
             note(f"gitsession: nothing was imported: {_why_none(said, agent)}")
             return
-        if not settings.path.exists() and not holds_transcripts(paths):
+        if not settings.is_there and not holds_transcripts(paths):
             note("gitsession: nothing was imported: there is no transcript yet")
             return
         for done in import_transcripts(settings.make(), paths, redact=redact):

@@ -1,5 +1,6 @@
 """What the commands have in common: the options that each takes, examples in the help, and the way to the store."""
 
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -54,6 +55,14 @@ class Settings:
         """The path of the store, whether it is there or not."""
         return default_store() if self.store is None else Path(self.store)
 
+    @property
+    def is_there(self) -> bool:
+        """Whether anything is at the path of the store; opening it tells what is wrong with what may not be seen."""
+        try:
+            return self.path.exists()
+        except OSError:
+            return True
+
     def existing_path(self, makes: str = "init") -> Path:
         """Returns the path of the store.
 
@@ -63,7 +72,7 @@ class Settings:
         Raises:
             NotAStore: There is nothing.
         """
-        if self.path.exists():
+        if self.is_there:
             return self.path
         from gitsession import NotAStore  # noqa: PLC0415  # the library takes longer to load than the help to print
 
@@ -74,15 +83,19 @@ class Settings:
         """Returns the git directory of the store, which for a work tree is in it; the store need not be sound.
 
         Raises:
-            NotAStore: There is nothing.
+            NotAStore: There is nothing, or it may not be looked into.
         """
-        self.existing_path()
+        path = self.existing_path()
+        if not os.access(path, os.R_OK | os.X_OK):
+            from gitsession import NotAStore  # noqa: PLC0415  # as above
+
+            raise NotAStore(str(path), "cannot be opened: no permission for it; the store must belong to you")
         return self.future_git_directory()
 
     def future_git_directory(self) -> Path:
         """Returns the git directory of the store, or where it would be."""
         inner = self.path / ".git"
-        return inner if inner.exists() else inner.parent
+        return inner if os.path.lexists(inner) else inner.parent
 
     def open(self, makes: str = "init") -> "Store":
         """Opens the store for reading, or for writing to what is there; `makes` is as in `existing_path`."""

@@ -201,19 +201,40 @@ def session_json(info: "SessionInfo") -> dict[str, Any]:
     }
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: int, shrink: Sequence[int]) -> Iterable[str]:
-    """Yields the lines of a table whose columns are aligned, and which fits the terminal; in a pipe nothing is cut.
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: int = -1,
+    shrink: Sequence[int] = (),
+    drop: Sequence[int] = (),
+) -> Iterable[str]:
+    """Yields the lines of a table whose columns are aligned; in a pipe nothing is cut.
+
+    On a terminal it fits, if what may be cut and left out lets it. What nobody may cut goes on in the next line.
 
     Args:
         header: The names of the columns.
         rows: The cells, each one harmless line.
         right: The column that holds numbers.
         shrink: The columns that are cut where the terminal is too narrow, the first ones first.
+        drop: Those that are left out where it still is, likewise.
     """
     least = [*map(width, header)]
     rows = [header, *rows]
-    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     room = columns()
+    shown = [*range(len(header))]
+    if room is not None:
+        needed = [max(map(width, column)) for column in zip(*rows, strict=True)]
+        needed = [min(one, max(8, least[at])) if at in shrink else one for at, one in enumerate(needed)]
+        for column in drop:
+            if sum(needed[at] for at in shown) + 2 * (len(shown) - 1) > room:
+                shown.remove(column)
+        rows = [[row[at] for at in shown] for row in rows]
+        least = [least[at] for at in shown]
+        right = shown.index(right) if right in shown else -1
+        shrink = [shown.index(at) for at in shrink if at in shown]
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     if room is None:
         widths = [min(wide, _PIPED_COLUMN) for wide in widths]
     excess = 0 if room is None else sum(widths) + 2 * (len(widths) - 1) - room

@@ -51,6 +51,16 @@ def clip(text: str, columns: int) -> str:
     return "".join(kept) + end
 
 
+def clip_middle(text: str, columns: int) -> str:
+    """Returns a text cut to so many columns, with `...` in its middle if anything was cut; its ends are kept."""
+    if width(text) <= columns:
+        return text
+    end = ""
+    while width(end) < (columns - 3) // 2:
+        end = text[-len(end) - 1 :]
+    return clip(text, columns - width(end)) + end
+
+
 def pad(text: str, columns: int, *, right: bool = False) -> str:
     """Returns a text filled with blanks up to so many columns, on its left if it is to stand at the right."""
     blanks = " " * (columns - width(text))

@@ -25,7 +25,7 @@ def command(settings: options.Settings) -> None:
     if settings.json:
         write_json(_json(format_, found) for format_ in FORMATS.values())
     else:
-        write(table(("FORMAT", "AGENT", "", "FILES"), [*_rows(found)], right=-1, shrink=(3,)), paged=True)
+        write(table(("FORMAT", "AGENT", "", "FILES"), _rows(found)), paged=True)
 
 
 def _json(format_: Format, found: Mapping[str, Sequence[Place]]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def command(settings: options.Settings, agent: str | None, redact: bool) -> None
         if settings.json:
             write_json({"agent": name, "file": path} for name, path in rows)
         else:
-            write(table(("AGENT", "SETTINGS"), [(name, one_line(path)) for name, path in rows], right=-1, shrink=(1,)))
+            write(table(("AGENT", "SETTINGS"), [(name, one_line(path)) for name, path in rows]))
         return
     hook = HOOKS[agent]
     words = [*_program(), "import", "--hook", agent]

@@ -162,7 +162,7 @@ def _imported(
     """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file."""
     total = sum(map(_size, paths)) if shows_progress() else 0
     with progress_bar("Importing", total) as bar:
-        if not settings.path.exists() and not holds_transcripts(paths, format=name):
+        if not settings.is_there and not holds_transcripts(paths, format=name):
             failures = _failures(paths, name)
             if failures:
                 yield from failures

@@ -13,7 +13,7 @@ def command(settings: options.Settings) -> None:
     make the store themselves, and `clone` makes one of what a remote has. Only you can read a new store. With --json:
     path, created.
     """
-    created = not settings.path.exists()
+    created = not settings.is_there
     path = str(settings.make().path)
     stored(f"the store at {one_line(path)}")
     if settings.json:

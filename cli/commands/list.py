@@ -9,8 +9,8 @@ import click
 from gitsession import BrokenSession, OtherSide, SessionInfo, Store
 
 from .. import options
-from ..output import local_time, on_terminal, session_json, style, table, write, write_json
-from ..text import clip, count, one_line
+from ..output import columns, local_time, session_json, style, table, write, write_json
+from ..text import clip, clip_middle, count, one_line
 
 HEADER = ("SESSION", "TITLE", "AGENT", "DELTAS", "LAST ACTIVITY", "PARENT")
 # Ids up to this length stand as they are; longer ones (a UUID has 36) are cut, but never below the second number.
@@ -25,8 +25,8 @@ def command(settings: options.Settings, limit: int | None, remote: str | None) -
     """List the sessions, the latest first.
 
     What a remote has of a session that is not in the session here stands below it, as SESSION@REMOTE. On a terminal an
-    id is cut to the beginning that names it; in a pipe it is whole. DELTAS counts what was added: a delta is what one
-    commit adds.
+    id is cut to the beginning that names it, and what does not fit is left out; in a pipe all is whole. DELTAS counts
+    what was added: a delta is what one commit adds.
 
     Here and wherever else times are shown, they are in your time zone; with --json they are as they are stored, those
     of gitsession in UTC. updated_at has whole seconds, as git has, so it may be before a created_at of the same second.
@@ -45,8 +45,12 @@ def command(settings: options.Settings, limit: int | None, remote: str | None) -
     if settings.json:
         write_json(_side_json(store, found) if isinstance(found, OtherSide) else _json(found) for found in shown)
     elif shown:
-        names = abbreviations([found.id for found in sessions]) if on_terminal() else {}
-        write(table(HEADER, [_row(found, names) for found in shown], right=3, shrink=(1, 5, 0)), paged=True)
+        room = columns()
+        names = {} if room is None else narrowed(abbreviations([found.id for found in sessions]), room)
+        write(
+            table(HEADER, [_row(found, names) for found in shown], right=3, shrink=(1, 5), drop=(5, 2, 4, 3, 1)),
+            paged=True,
+        )
 
 
 def _with_sides(
@@ -69,7 +73,7 @@ def _list_remote(store: Store, remote: str, limit: int | None, *, as_json: bool)
         write_json({"id": one.id, "branch": one.branch, "oid": one.oid, "here": one.here} for one in found)
     elif found:
         rows = [(one_line(one.id), one.here, one.oid[:10]) for one in found]
-        write(table(("SESSION", "HERE", "COMMIT"), rows, right=-1, shrink=(0,)), paged=True)
+        write(table(("SESSION", "HERE", "COMMIT"), rows), paged=True)
 
 
 def _side_json(store: Store, side: OtherSide) -> dict[str, Any]:
@@ -134,6 +138,12 @@ def abbreviations(ids: Sequence[str]) -> dict[str, str]:
                 shortest[name] = max(shortest[name], common + 1)
                 break
     return {name: name[:length] for name, length in shortest.items() if len(name) > WHOLE}
+
+
+def narrowed(names: dict[str, str], room: int) -> dict[str, str]:
+    """Returns names that fit a narrow terminal, as long as each is still another one."""
+    cut = {session: clip_middle(name, room) for session, name in names.items()}
+    return cut if len({*cut.values()}) == len({*names.values()}) else names
 
 
 def _common(a: str, b: str) -> int:

@@ -108,7 +108,7 @@ class Refs:
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return self._read_packed().values.get(name)
         except PermissionError as error:
-            if (self.path / name).is_dir():  # what Windows says of a directory
+            if os.path.isdir(path):  # noqa: PTH112  # what Windows says of a directory; this raises nothing
                 return self._read_packed().values.get(name)
             raise unavailable(error, f"read the ref {name}") from error
         except OSError as error:

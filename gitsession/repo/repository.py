@@ -1,10 +1,8 @@
 """A git repository as a store needs it: opened with care, and moved from one head to the next safely."""
 
-import errno
 import os
-import shlex
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -17,10 +15,7 @@ from gitsession.layout import HEADER_NAME, HEADS
 from gitsession.repo.codec import decode_commit, decode_tree
 from gitsession.repo.disk import Disk
 from gitsession.repo.files import (
-    MOST_BYTES,
-    MOST_GROWN_BYTES,
     make_directory,
-    open_plain,
     read_file,
     translated,
     write_all,
@@ -28,6 +23,17 @@ from gitsession.repo.files import (
 from gitsession.repo.gc import wait_for_gc
 from gitsession.repo.locks import SessionLocks
 from gitsession.repo.objects import Objects
+from gitsession.repo.opening import (
+    ELSEWHERE,
+    MAKE_ONE,
+    PLAIN_FILES,
+    check_config,
+    closed,
+    refusal,
+    refuse_links,
+    require_plain,
+    require_reachable,
+)
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved, Refs
 from gitsession.repo.upkeep import Upkeep
 
@@ -51,20 +57,6 @@ CONFIG = """\
 
 # What git takes for "true" in its configuration.
 TRUE = ("true", "yes", "on", "1")
-
-# What is read when a repository is opened.
-_PLAIN_FILES = {"HEAD": MOST_BYTES, "config": MOST_BYTES, "packed-refs": MOST_GROWN_BYTES, "shallow": MOST_BYTES}
-
-_MAKE_ONE = "make a store with `gitsession init` or `Store.init`, or name another path"
-_ELSEWHERE = "name another path; a store is made in a directory that is new or empty"
-
-# What libgit2 says of a repository that it will not open, and what that means here.
-_REFUSALS = {
-    "object format": "is a repository of SHA-256 objects, which cannot be opened; gitsession stores are SHA-1",
-    "refstorage": "keeps its refs in a reftable, which cannot be opened; migrate it to files with `git refs migrate`",
-    "not owned": "belongs to another user; if you trust it, run `git config --global --add safe.directory {path}`",
-    "partialclone": "is a partial clone, whose objects are elsewhere; clone it without --filter",
-}
 
 
 class Move(NamedTuple):
@@ -131,6 +123,7 @@ class Repository:
             NotAStore: Something else is there.
             Unavailable: The disk refuses.
         """
+        require_reachable(path)
         with translated(f"make a store at {path}"):
             if path.exists() and not path.is_dir():
                 raise NotAStore(str(path), "is a file; a store is a directory")
@@ -147,23 +140,25 @@ class Repository:
             UnsupportedFormat: It was written in a version that is not known here.
             Unavailable: The disk could not be read.
         """
+        require_reachable(path)
         if not path.exists():
-            raise NotAStore(str(path), f"there is no store; {_MAKE_ONE}")
-        for file, most in (
-            (path / place / name, most) for place in ("", ".git") for name, most in _PLAIN_FILES.items()
-        ):
-            _require_plain(path, file, most)
+            raise NotAStore(str(path), f"there is no store; {MAKE_ONE}")
+        for file, most in ((path / place / name, most) for place in ("", ".git") for name, most in PLAIN_FILES.items()):
+            require_plain(path, file, most)
         try:
             found = pygit2.Repository(str(path), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
         except (pygit2.GitError, KeyError, ValueError, OSError) as error:
-            raise NotAStore(str(path), _refusal(path, error)) from error
+            raise NotAStore(str(path), refusal(path, error)) from error
         git_directory = Path(found.path)
         try:
             config = {entry.name: entry.value for entry in found.config}
         except (pygit2.GitError, KeyError, ValueError, OSError) as error:
             raise NotAStore(str(path), f"its git configuration cannot be read: {error}") from error
-        _check_config(path, config)
-        _refuse_links(path, git_directory)
+        check_config(path, config)
+        try:
+            refuse_links(path, git_directory)
+        except PermissionError as error:
+            raise closed(path, error) from error
         if (git_directory / "objects" / "info" / "alternates").exists():
             raise NotAStore(
                 str(path),
@@ -194,7 +189,7 @@ class Repository:
                 if seen == 100:
                     break
         if seen or (self.path.name == ".git"):
-            raise NotAStore(str(self.path), f"is a git repository, but no store of sessions; {_ELSEWHERE}")
+            raise NotAStore(str(self.path), f"is a git repository, but no store of sessions; {ELSEWHERE}")
 
     def shallow(self) -> frozenset[str]:
         """Returns the commits whose parents are elsewhere: where the history of a shallow clone begins.
@@ -346,45 +341,3 @@ def _is_unfinished(path: Path) -> bool:
     """Tells whether a directory is empty, or a store that is being made or whose making was cut short."""
     made = {"objects", "refs", OWN_DIRECTORY, "config"}
     return all(entry.name in made or entry.name.startswith(("config.", "HEAD.")) for entry in path.iterdir())
-
-
-def _refusal(path: Path, error: Exception) -> str:
-    text = str(error).lower()
-    for sign, meaning in _REFUSALS.items():
-        if sign in text:
-            return meaning.format(path=shlex.quote(str(path.resolve())))
-    if (path / "HEAD").exists() or (path / ".git").exists():
-        return f"is a git repository that cannot be opened: {error}"
-    empty = path.is_dir() and not any(path.iterdir())
-    return f"is no git repository; {_MAKE_ONE if empty else _ELSEWHERE}"
-
-
-def _check_config(path: Path, config: Mapping[str, str | None]) -> None:
-    for name, value in config.items():
-        if name.startswith("remote.") and name.endswith(".promisor") and value != "false":
-            raise NotAStore(str(path), _REFUSALS["partialclone"])
-
-
-def _require_plain(path: Path, file: Path, most: int) -> None:
-    """Refuses a file that libgit2 would wait for, such as a pipe, or that would fill the memory."""
-    try:
-        opened, _ = open_plain(file, most)
-    except OSError as error:
-        if error.errno in (errno.EINVAL, errno.EISDIR, errno.ENXIO, errno.EFBIG):
-            raise NotAStore(str(path), f"{file} cannot be read: {error.strerror}") from error
-    else:
-        os.close(opened)
-
-
-def _refuse_links(path: Path, git_directory: Path) -> None:
-    """Refuses a store in which a directory is a link: what is written to it would land somewhere else."""
-    ends = ["objects/info", "objects/pack", "refs/heads", "logs/refs/heads"]
-    ends += [f"{OWN_DIRECTORY}/{name}" for name in ("locks", "cache/ids", "cache/directories", "cache/milestones")]
-    names = {part for end in ends for part in (end, *map(str, Path(end).parents))} - {"."}
-    with translated("open the store"), os.scandir(git_directory / "objects") as entries:
-        links = [f"objects/{entry.name}" for entry in entries if entry.is_symlink()]
-    links += sorted(name for name in names if (git_directory / name).is_symlink())
-    if links:
-        raise NotAStore(
-            str(path), f"its directory {links[0]} is a link to another place; move the content back into it"
-        )

@@ -243,10 +243,3 @@ def test_what_still_holds_the_secrets_that_are_left_out_is_said_and_how_to_take_
         assert "still hold" not in gitsession("import", "--redact", file).err
     oids = git("-C", store_path, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
     assert not [oid for oid in oids if secret in git("-C", store_path, "cat-file", "-p", oid)]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_directory_that_may_not_be_read_is_counted(gitsession: Run, tmp_path: Path) -> None:
-    (tmp_path / "closed").mkdir(mode=0)
-    done = gitsession("import", tmp_path / "closed")
-    assert (done.code, done.out) == (15, "0 sessions, 0 new commits, 1 directory skipped\n")

@@ -14,6 +14,8 @@ import pytest
 
 from .conftest import COMMAND, Result, Run
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
 Terminal = Callable[..., str]
 
 
@@ -132,3 +134,27 @@ def test_bytes_that_steer_a_terminal_are_escaped_on_one_and_kept_in_a_pipe(gitse
     gitsession("append", "s", "--parent", "", stdin=json.dumps({"text": "csi \x9b2J"}, ensure_ascii=False))
     assert r"csi \x9b2J" in terminal("export", "s")
     assert "csi \x9b2J" in gitsession("export", "s").out
+
+
+def test_a_narrow_list_fits_and_tells_the_sessions_apart(gitsession: Run, terminal: Terminal) -> None:
+    gitsession("import", FIXTURES / "claude-code" / "rewind.jsonl", FIXTURES / "pi" / "branches.jsonl")
+    gitsession("new", "--title", "Another one")
+    for columns in (20, 30, 40, 60):
+        lines = terminal("list", columns=columns, NO_COLOR="1").splitlines()[1:]
+        assert max(map(len, lines)) <= columns
+        assert len({line.split()[0] for line in lines}) == len(lines) == 8
+
+
+def test_what_is_to_be_copied_is_never_cut(gitsession: Run, terminal: Terminal) -> None:
+    for command in ("formats", "hook"):
+        whole = [line.split()[-1] for line in gitsession(command).out.splitlines()]
+        assert [line.split()[-1] for line in terminal(command, columns=40, NO_COLOR="1").splitlines()] == whole
+
+
+def test_a_dumb_terminal_gets_nothing_that_moves_the_cursor(terminal: Terminal) -> None:
+    command = ("import", FIXTURES / "claude-code" / "rewind.jsonl")
+    assert "\r" in terminal(*command) or "\x1b[" in terminal(*command)
+    for name in ("import", "verify"):
+        shown = terminal(*(command if name == "import" else [name]), TERM="dumb")
+        assert "\x1b" not in shown
+        assert "\r" not in shown
