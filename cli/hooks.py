@@ -13,9 +13,10 @@ import click
 
 from gitsession import ImportFailure, SessionError, holds_transcripts, import_transcripts
 
+from .hook_settings import HOOKS
 from .options import Settings
 from .output import note
-from .places import places
+from .places import places, takes_own_files
 from .text import one_line
 
 # The fields in which agents name the transcript, and the session where they name that alone.
@@ -33,20 +34,40 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
     """
     try:
         given = arguments[-1] if arguments else sys.stdin.read() if sys.stdin else ""
-        value = json.loads(given)
-        said = value if isinstance(value, dict) else {}
+        said = _said(given)
         paths = [*_named(said, agent)]
         if not paths:
             note(f"gitsession: nothing was imported: {_why_none(said, agent)}")
             return
-        if not settings.is_there and not holds_transcripts(paths):
+        takes = takes_own_files()
+        if not settings.is_there and not holds_transcripts(paths, takes=takes):
             note("gitsession: nothing was imported: there is no transcript yet")
             return
-        for done in import_transcripts(settings.make(), paths, redact=redact):
+        for done in import_transcripts(settings.make(), paths, redact=redact, takes=takes):
             if isinstance(done, ImportFailure):
                 note(f"gitsession: {done.error}")
     except (SessionError, OSError, ValueError, RuntimeError, click.UsageError) as error:
         note(f"gitsession: nothing was imported: {error}")
+
+
+def _said(given: str) -> Mapping[str, Any]:
+    """Returns what the agent has said.
+
+    Raises:
+        ValueError: It is no JSON object.
+    """
+    if not given.strip():
+        raise ValueError("stdin is empty; an agent gives its hook a JSON object there, or as the last argument")
+    try:
+        value = json.loads(given)
+    except RecursionError as error:
+        raise ValueError("what was given nests too deeply") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"what was given is no JSON object: it cannot be read from {where} on") from error
+    if not isinstance(value, dict):
+        raise ValueError("what was given is no JSON object")  # noqa: TRY004  # of JSON, and no argument
+    return value
 
 
 def _named(said: Mapping[str, Any], agent: str) -> Iterator[Path]:
@@ -70,6 +91,8 @@ def _named(said: Mapping[str, Any], agent: str) -> Iterator[Path]:
 
 def _why_none(said: Mapping[str, Any], agent: str) -> str:
     session, own = _session(said), _own(agent)
+    if agent not in HOOKS:
+        return f"no transcript is named, and {one_line(agent)} is no agent that is known; known are {', '.join(HOOKS)}"
     if not session:
         return "no transcript is named, and no session"
     if not own:
@@ -105,6 +128,8 @@ def _of_session(place: Path, session: str) -> Iterator[Path]:
     if place.is_file() and Path(session).name == session and holds_transcripts([place / session]):
         yield place / session
     ids = _spellings(session)
+    takes = takes_own_files()
     for directory, directories, names in os.walk(place):
-        yield from (Path(directory, name) for name in (*directories, *names) if any(one in name for one in ids))
+        own = (name for name in names if takes(Path(directory, name)))
+        yield from (Path(directory, name) for name in (*directories, *own) if any(one in name for one in ids))
         directories[:] = [name for name in directories if not any(one in name for one in ids)]

@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gitsession import FORMATS, Format
@@ -41,10 +42,10 @@ class Place:
 
     @property
     def files(self) -> int:
-        """How many files are there, of whatever kind."""
+        """How many of the agent's own files are there."""
         if not self.path.is_dir():
             return int(self.exists)
-        return sum(len(names) for _, _, names in os.walk(self.path))
+        return sum(is_named_as_own(self.format, name) for _, _, names in os.walk(self.path) for name in names)
 
 
 def places(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> Iterator[Place]:
@@ -57,6 +58,22 @@ def places(environment: Mapping[str, str] = os.environ, home: Path | None = None
                 if path not in seen:
                     seen.add(path)
                     yield Place(found, path, declared)
+
+
+def is_named_as_own(found: Format, name: str) -> bool:
+    """Tells whether a file in a place of an agent's is called as its own are; a copy that an editor left is not."""
+    return not name.startswith((".", "#")) and any(fnmatchcase(name, pattern) for pattern in found.names)
+
+
+def takes_own_files(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> Callable[[Path], bool]:
+    """Returns what tells of a file whether it is an agent's own, if it lies in an agent's place."""
+    known = {place.path: place.format for place in places(environment, home)}
+
+    def takes(path: Path) -> bool:
+        found = next((known[one] for one in path.absolute().parents if one in known), None)
+        return found is None or is_named_as_own(found, path.name)
+
+    return takes
 
 
 def watched_paths(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> list[Path]:

@@ -31,6 +31,7 @@ def import_transcripts(
     settled: bool = False,
     progress: Callable[[int], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
+    takes: Callable[[Path], bool] = lambda _: True,
 ) -> Iterator[ImportResult | ImportFailure]:
     """Imports transcripts, and yields what became of each once that is stored.
 
@@ -45,6 +46,7 @@ def import_transcripts(
         progress: Is told how many bytes were read since the last time.
         stop: Is asked between two records whether to end. What was read until then is stored, and yielded; the next
             import goes on from there.
+        takes: Is asked of each file below a directory whether it may be a transcript; one that is named always may.
 
     Raises:
         Unavailable: The store could not finish; what was yielded is stored, and so may more be.
@@ -56,7 +58,7 @@ def import_transcripts(
             if stop():
                 break
             if path.is_dir():
-                yield from _import_directory(run, path, chosen)
+                yield from _import_directory(run, path, chosen, takes)
             elif not may_be_read(path) and path.exists():
                 yield ImportFailure(path, UnknownTranscript(str(path), _NO_FILE))
             else:
@@ -64,14 +66,21 @@ def import_transcripts(
         yield from run.finish()
 
 
-def holds_transcripts(paths: Iterable[Path], *, format: str | None = None) -> bool:  # noqa: A002  # as above
+def holds_transcripts(
+    paths: Iterable[Path],
+    *,
+    format: str | None = None,  # noqa: A002  # as above
+    takes: Callable[[Path], bool] = lambda _: True,
+) -> bool:
     """Tells whether an import would find a transcript; it looks no further than the first.
 
     Args:
         paths: Files, or directories in which transcripts are looked for by their content.
         format: The name of their format; else their content tells.
+        takes: Is asked of each file below a directory whether it may be one.
     """
-    return any(_is_transcript(file, format) for path in paths for file in files_of(path))
+    files = (file for path in paths for file in files_of(path) if file == path or takes(file))
+    return any(_is_transcript(file, format) for file in files)
 
 
 def _is_transcript(file: Path, format_name: str | None) -> bool:
@@ -90,7 +99,9 @@ def _is_transcript(file: Path, format_name: str | None) -> bool:
         return False
 
 
-def _import_directory(run: ImportRun, path: Path, chosen: Format | None) -> Iterator[ImportResult | ImportFailure]:
+def _import_directory(
+    run: ImportRun, path: Path, chosen: Format | None, takes: Callable[[Path], bool]
+) -> Iterator[ImportResult | ImportFailure]:
     """Imports the files below a directory that are transcripts, in the order of their names."""
     before = run.taken
     closed: list[OSError] = []
@@ -100,7 +111,7 @@ def _import_directory(run: ImportRun, path: Path, chosen: Format | None) -> Iter
             file = directory / name
             if run.stop():
                 return
-            if file in run.belonging:
+            if file in run.belonging or not takes(file):
                 continue
             for done in run.take(Source(file, chosen)) if may_be_read(file) else ():
                 if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript) and done.path == file:

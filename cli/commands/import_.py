@@ -23,7 +23,7 @@ from ..errors import NothingToImport, exit_code, report
 from ..hooks import import_for_hook
 from ..import_report import Tally, as_json, held_note
 from ..output import note, progress_bar, shows_progress, stored, write, write_json
-from ..places import places
+from ..places import places, takes_own_files
 from ..signals import asked
 from ..stdin import from_stdin
 from ..text import count, one_line
@@ -58,7 +58,10 @@ def command(
     """Import transcripts of coding agents.
 
     PATH is a file, or a directory in which transcripts are found by their content, but in no git directory. Without
-    one, all is taken that the agents on this machine left where they keep it; `gitsession formats` shows the places.
+    one, all is taken that the agents on this machine left where they keep it; `gitsession formats` shows the places. Of
+    what lies there, only what is called as the agent's own files are: no copy, no backup, no other file of the agent's.
+    aider keeps its file where it works: it is looked for in the current directory, or where AIDER_CHAT_HISTORY_FILE
+    says; and in ~/.aider/sessions, where `gitsession export --install` puts one.
     Each record becomes one commit, as it stands; importing again adds what is new. The store is made if there is none,
     and a transcript to put into it.
 
@@ -107,7 +110,7 @@ def command(
     paths = tuple(path for path in paths if path not in bundles)
     tally = Tally(paths, quiet=not paths)
     with from_stdin(paths, stdin_name) as (files, named), _told(settings, tally), asked() as stop:
-        for done in map(named, _imported(settings, files or _places(settings), name, stop.is_set, redact=redact)):
+        for done in map(named, _imported(settings, files, name, stop.is_set, redact=redact)):
             tally.add(done)
             if tally.commits:
                 stored("what was imported")
@@ -159,16 +162,22 @@ def _places(settings: options.Settings) -> list[Path]:
 def _imported(
     settings: options.Settings, paths: Sequence[Path], name: str | None, stop: Callable[[], bool], *, redact: bool
 ) -> Iterator[ImportResult | ImportFailure]:
-    """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file."""
+    """Imports what the paths name, behind a progress bar on a terminal, and yields what became of each file.
+
+    Without any it is what the agents have left, and of that only what is called as their own files are.
+    """
+    own = not paths
+    paths = paths or _places(settings)
     total = sum(map(_size, paths)) if shows_progress() else 0
     with progress_bar("Importing", total) as bar:
-        if not settings.is_there and not holds_transcripts(paths, format=name):
+        takes = takes_own_files() if own else lambda _: True
+        if not settings.is_there and not holds_transcripts(paths, format=name, takes=takes):
             failures = _failures(paths, name)
             if failures:
                 yield from failures
                 return
         yield from import_transcripts(
-            settings.make(), paths, format=name, redact=redact, progress=bar.update, stop=stop
+            settings.make(), paths, format=name, redact=redact, progress=bar.update, stop=stop, takes=takes
         )
 
 

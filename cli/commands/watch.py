@@ -1,6 +1,6 @@
 """`gitsession watch`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from .. import options
 from ..errors import MissingExtra
 from ..import_report import Tally, as_json, result_lines
 from ..output import flush, note, stored, write, write_json
-from ..places import watched_paths
+from ..places import takes_own_files, watched_paths
 from ..signals import Stop, asked
 from ..text import count
 
@@ -38,7 +38,8 @@ def command(settings: options.Settings, paths: tuple[Path, ...], redact: bool) -
     with asked() as stop:
         store = settings.make()
         followed = [*paths] or watched_paths()
-        watched = _Watch(store, settings, stop, redact=redact)
+        takes = (lambda _: True) if paths else takes_own_files()
+        watched = _Watch(store, settings, stop, takes, redact=redact)
         follower = _follower(followed, store, stop)
         note(f"Following {count(len(followed), 'place')}; Ctrl-C ends it.")
         try:
@@ -62,22 +63,28 @@ def _follower(paths: Sequence[Path], store: Store, stop: Stop) -> "Follower":
 class _Watch:
     """Imports what changed, and says so."""
 
-    def __init__(self, store: Store, settings: options.Settings, stop: Stop, *, redact: bool) -> None:
+    def __init__(
+        self, store: Store, settings: options.Settings, stop: Stop, takes: Callable[[Path], bool], *, redact: bool
+    ) -> None:
         self.tally = Tally(quiet=True)
         self._store = store
         self._json = settings.json
         self._settings = settings
         self._stop = stop
         self._redact = redact
+        self._takes = takes
         self._left: list[Path] = []
         self._told: set[str] = set()
 
     def take(self, changed: Sequence[Path]) -> None:
         """Imports files and directories; what the store cannot take now is tried again with the next ones."""
-        paths = [*dict.fromkeys([*self._left, *changed])]
+        new = (path for path in changed if path.is_dir() or self._takes(path))
+        paths = [*dict.fromkeys([*self._left, *new])]
         self._left = []
         try:
-            taken = import_transcripts(self._store, paths, redact=self._redact, settled=True, stop=self._stop.is_set)
+            taken = import_transcripts(
+                self._store, paths, redact=self._redact, settled=True, stop=self._stop.is_set, takes=self._takes
+            )
             for done in taken:
                 # What is no transcript, or none yet, is passed over: agents keep much beside theirs.
                 if isinstance(done, ImportFailure) and isinstance(done.error, UnknownTranscript):

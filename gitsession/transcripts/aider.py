@@ -177,6 +177,7 @@ AIDER = Format(
     abandoned=none_abandoned,
     goes_on=_goes_on,
     write=records.join,
-    places=("${AIDER_CHAT_HISTORY_FILE:-.aider.chat.history.md}",),
+    places=("${AIDER_CHAT_HISTORY_FILE:-.aider.chat.history.md}", "~/.aider/sessions"),
+    names=("*.md",),
     compose=compose,
 )

@@ -204,6 +204,8 @@ class Format:
         places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
             home directory, `${NAME:-…}` the environment variable that moves a directory, with what holds without it,
             and `*` in the last part whatever is there. Whoever uses them reads the environment; this package does not.
+        names: What the agent's own files in these directories are called, as patterns of a shell; what else lies there
+            (copies of an editor's, backups, other files of the agent's) is no transcript of its own.
         pieces: Where the other files of its bundles lie, which change when a transcript grows. Written likewise.
         compose: Makes a transcript that the agent can resume, as its own fork would: the records verbatim but for
             what must be new in a fork, then the entries as records of the agent's kind. Nothing in it may come from a
@@ -230,6 +232,7 @@ class Format:
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
     places: tuple[str, ...] = ()
+    names: tuple[str, ...] = ("*",)
     pieces: tuple[str, ...] = ()
     compose: Callable[[Draft], Composed] | None = None
     text: int = 1

@@ -117,6 +117,7 @@ CLAUDE_CODE = Format(
     write=records.join,
     outline=outline,
     places=("${CLAUDE_CONFIG_DIR:-~/.claude}/projects",),
+    names=("*.jsonl",),
     compose=compose,
     text=2,
     former=(

@@ -126,5 +126,6 @@ CODEX = Format(
     write=records.join,
     outline=outline,
     places=("${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"),
+    names=("rollout-*.jsonl", "rollout-*.jsonl.zst"),
     compose=compose,
 )

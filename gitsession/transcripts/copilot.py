@@ -191,5 +191,6 @@ COPILOT = Format(
     write=records.join,
     outline=_outline,
     places=("${COPILOT_HOME:-~/.copilot}/session-state",),
+    names=("*.jsonl",),
     compose=compose,
 )

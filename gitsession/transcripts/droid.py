@@ -124,5 +124,6 @@ DROID = Format(
     abandoned=none_abandoned,
     write=records.join,
     places=("${FACTORY_HOME_OVERRIDE:-~}/.factory/sessions",),
+    names=("*.jsonl",),
     compose=compose,
 )

@@ -90,5 +90,6 @@ GEMINI = Format(
     growth=_growth,
     names_itself=_names_itself,
     places=("${GEMINI_CLI_HOME:-~}/.gemini/tmp",),
+    names=("*.jsonl", "session-*.json"),
     compose=compose,
 )

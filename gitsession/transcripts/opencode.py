@@ -189,6 +189,7 @@ OPENCODE = Format(
     owner=_owner,
     # The database comes first: what it has taken over from the folder is not looked at there again.
     places=(f"{_DATA}/${{OPENCODE_DB:-opencode.db}}", f"{_DATA}/opencode-*.db", f"{_STORAGE}/session"),
+    names=("*.json",),
     pieces=tuple(f"{_STORAGE}/{one}" for one in ("message", "part", *_BESIDE)),
     compose=compose,
 )

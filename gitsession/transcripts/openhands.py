@@ -139,5 +139,6 @@ OPENHANDS = Format(
     bundle=_bundle,
     owner=_owner,
     places=("${OPENHANDS_CONVERSATIONS_DIR:-${OPENHANDS_PERSISTENCE_DIR:-~/.openhands}/conversations}",),
+    names=("base_state.json", "event-*.json"),
     compose=compose,
 )

@@ -154,5 +154,6 @@ PI = Format(
     write=records.join,
     outline=_outline,
     places=("${PI_CODING_AGENT_DIR:-~/.pi/agent}/sessions", "~/.tau/sessions"),
+    names=("*.jsonl",),
     compose=compose,
 )

@@ -234,10 +234,10 @@ def test_a_session_that_is_only_named_is_looked_for_in_the_agents_places(
     ("agent", "given", "why"),
     [
         ("claude-code", {}, "no transcript is named, and no session"),
-        ("claude-code", [], "no transcript is named, and no session"),
+        ("claude-code", [], "what was given is no JSON object"),
         ("claude-code", {"transcript_path": 5}, "no transcript is named, and no session"),
         ("claude-code", {"thread-id": "s3"}, "no file of the session s3 is in "),
-        ("nope", {"thread-id": "s1"}, "no transcript is named, and nope has left no files"),
+        ("nope", {"thread-id": "s1"}, "no transcript is named, and nope is no agent that is known; known are "),
     ],
 )
 def test_what_is_not_named_is_not_imported(
@@ -294,3 +294,28 @@ def test_the_agents_with_hooks_are_listed(gitsession: Run) -> None:
 def test_what_is_printed_names_the_program_that_printed_it(gitsession: Run) -> None:
     words = json.loads(gitsession("hook", "codex", "--json").out)["command"]
     assert words[: len(COMMAND)] == [*COMMAND]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (b"", "stdin is empty; an agent gives its hook a JSON object there, or as the last argument"),
+        (b" \n", "stdin is empty; an agent gives its hook a JSON object there, or as the last argument"),
+        (b"{", "what was given is no JSON object: it cannot be read from line 1, column 2 on"),
+        (b"[1]", "what was given is no JSON object"),
+        (b"[" * 100_000, "what was given nests too deeply"),
+    ],
+)
+def test_what_no_agent_would_give_is_told_in_words(gitsession: Run, given: bytes, told: str) -> None:
+    assert gitsession("import", "--hook", "codex", stdin=given) == Result(
+        0, "", f"gitsession: nothing was imported: {told}\n"
+    )
+
+
+def test_an_agent_that_nobody_knows_is_told_with_those_that_are_known(gitsession: Run) -> None:
+    done = gitsession("import", "--hook", "nope", stdin=b"{}")
+    assert (done.code, done.out) == (0, "")
+    assert "nope is no agent that is known; known are claude-code, codex, " in done.err
+    asked = gitsession("hook", "nope")
+    assert asked.code == 2
+    assert "'nope' is not one of 'claude-code', 'codex', " in asked.err

@@ -33,10 +33,69 @@ def test_what_is_found_is_told_and_imported(gitsession: Run, home: Path) -> None
     (path.parent / "s1" / "notes.txt").write_text("no transcript\n")
     done = gitsession("import")
     first, second, last = done.out.splitlines()
-    assert first == f"Claude Code: 2 files in {home}/.claude/projects"
+    assert first == f"Claude Code: 1 file in {home}/.claude/projects"
     assert second.split() == ["2", "s1", str(path)]
-    assert last == "1 session, 2 new commits, 1 file skipped"
+    assert last == "1 session, 2 new commits"
     assert (done.code, done.err) == (0, "")
+
+
+# Of each agent a file of its own, and what may lie beside it that looks like one.
+BESIDE = {
+    "claude-code": (
+        ".claude/projects/x/s1.jsonl",
+        ["s1.jsonl.bak", "s1.jsonl~", "#s1.jsonl#", ".#s1.jsonl", "s1.json"],
+    ),
+    "codex": (
+        ".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-x.jsonl",
+        ["history.jsonl", "rollout-x.jsonl.orig"],
+    ),
+    "pi": (".pi/agent/sessions/x/s1.jsonl", [".s1.jsonl.swp", "s1.jsonl.1"]),
+    "gemini": (".gemini/tmp/x/chats/session-2026-01-01T00-00-x.json", ["checkpoint-tag.json", "session-x.json.bak"]),
+    "opencode": (".local/share/opencode/storage/session/x/ses_1.json", ["ses_1.json.bak"]),
+    "copilot": (".copilot/session-state/x/events.jsonl", ["events.jsonl.bak"]),
+    "droid": (".factory/sessions/x/s1.jsonl", ["s1.settings.json", "s1.jsonl.bak"]),
+    "openhands": (".openhands/conversations/x/base_state.json", ["base_state.json.bak", "copy.json"]),
+    "aider": (".aider/sessions/s1.md", ["s1.md.bak", "s1.txt"]),
+}
+
+
+@pytest.mark.parametrize("agent", BESIDE)
+def test_what_lies_beside_an_agents_own_files_is_left_alone(
+    gitsession: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    # Nothing but the name tells here: the content is always the same.
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    own, beside = BESIDE[agent]
+    path = put(home / own, "Hello")
+    for name in beside:
+        put(path.with_name(name), "Hello")
+    place, *results = gitsession("import", "--json").values
+    assert (place["format"], place["files"]) == (agent, 1)
+    assert [one["path"] for one in results] == [str(path)]
+    named = gitsession("import", "--json", path.with_name(beside[0])).values
+    assert [one["new_commits"] for one in named] == [1]
+
+
+def test_what_lies_beside_is_no_transcript_to_make_a_store_for(gitsession: Run, home: Path, store_path: Path) -> None:
+    put(home / ".claude" / "projects" / "x" / "s1.jsonl.bak", "Hello")
+    assert gitsession("import").code == 15
+    assert not store_path.exists()
+
+
+def test_aiders_file_is_looked_for_where_it_works_and_where_it_says(
+    gitsession: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    chat = "\n# aider chat started at 2026-01-01 00:00:0{}\n\n#### Hello\n\nHi\n\n"
+    for number, path in enumerate((tmp_path / "here" / ".aider.chat.history.md", tmp_path / "notes" / "chat.md")):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(chat.format(number))
+        assert [one["session"] for one in gitsession("import", "--json").values[1:]] == [
+            f"aider-2026-01-01T00-00-0{number}"
+        ]
+        monkeypatch.setenv("AIDER_CHAT_HISTORY_FILE", str(tmp_path / "notes" / "chat.md"))
 
 
 def test_a_directory_that_a_variable_names_is_searched_instead(
