@@ -16,13 +16,13 @@ from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_compose import compose
 from gitsession.transcripts.claude_fold import fold
 from gitsession.transcripts.claude_outlines import outline
-from gitsession.transcripts.claude_prompts import Split, prompt, split, split_by_text_1
+from gitsession.transcripts.claude_prompts import Split, command, prompt, split, split_by_text_1
 from gitsession.transcripts.claude_records import CHAIN, KINDS, describe
 from gitsession.transcripts.claude_view import show, show_by_text_1
 from gitsession.transcripts.fields import changed, mapping, one_line, text
 
 # Where a title comes from, the weakest first: what a person chose stands against what was made up for them.
-_TITLES = ("prompt", "summary", "ai", "custom")
+_TITLES = ("command", "prompt", "summary", "ai", "custom")
 _TITLE_KINDS = {
     "summary": ("summary", "summary"),
     "ai-title": ("ai", "aiTitle"),
@@ -92,10 +92,12 @@ def _title(header: Mapping[str, Any], value: dict[str, Any], how: Split) -> dict
     """Returns the title that a record gives the session, and where it comes from, if no better one is known."""
     source, field = _TITLE_KINDS.get(text(value, "type"), ("prompt", ""))
     title = one_line(text(value, field) if field else prompt(value, how))
+    if not title and not field and how is split:
+        title, source = one_line(command(value)), "command"
     known = header.get("title_from")
     rank = _TITLES.index(known) if known in _TITLES else -1
-    # Of several prompts the first one names the session, of the others the last one.
-    if not title or _TITLES.index(source) < rank or source == known == "prompt":
+    # Of several prompts or commands the first one names the session, of the others the last one.
+    if not title or _TITLES.index(source) < rank or (source == known and source in ("command", "prompt")):
         return {}
     return {"title": title, "title_from": source}
 

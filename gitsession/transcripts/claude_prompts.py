@@ -25,10 +25,12 @@ class Prompt(NamedTuple):
 Split = Callable[[dict[str, Any]], Prompt]
 """Tells what was typed in a user record, or in a prompt that was typed while the model worked."""
 
-# What stands before a prompt, or alone.
-_BESIDE = re.compile(
-    r"\s*<(ide_\w+|system-reminder|user-prompt-submit-hook|session-start-hook)\b[^<>]*>.*?</\1>\s*", re.DOTALL
-)
+# What stands before a prompt, after it, or alone.
+_TAGS = "ide_\\w+|system-reminder|user-prompt-submit-hook|session-start-hook"
+_BESIDE = re.compile(rf"\s*<({_TAGS})\b[^<>]*>.*?</\1>\s*", re.DOTALL)
+_LONGEST_TAG = 64
+_MOST_BEHIND = 20  # so that the time that it takes is in proportion to the text
+_ENDS_BEHIND = re.compile(rf"</({_TAGS})>\Z")
 # What the agent writes into the user's mouth begins like this.
 _FIRST_INJECTED = (
     r"local-command-|command-|bash-|task-notification|system-reminder|user-prompt-submit-hook",
@@ -41,7 +43,11 @@ _INJECTED_BY_TEXT = {
         rf"|tick>|goal>){_FIRST_INJECTED[1]}|\[SYSTEM NOTIFICATION)"
     ),
 }
-_TYPED_AS_COMMAND = re.compile(r"\s*<(?:command-|bash-input)")
+_TYPED_AS_COMMAND = {
+    1: re.compile(r"\s*<(?:command-|bash-input)"),
+    2: re.compile(r"\s*<(?:command-|bash-input|user-memory-input)"),
+}
+_COMMAND = re.compile(r"<command-(name|args)>(.*?)</command-\1>", re.DOTALL)
 
 
 def split(value: dict[str, Any]) -> Prompt:
@@ -83,8 +89,16 @@ def prompt(value: dict[str, Any], how: Split = split) -> str:
     if value.get("isCompactSummary") is True or value.get("isVisibleInTranscriptOnly") is True:
         return ""
     typed = how(value).typed
-    said = flat_text(typed if how is split_by_text_1 else _texts(typed) or typed).strip()
-    return "" if _TYPED_AS_COMMAND.match(said) else said
+    number = 1 if how is split_by_text_1 else 2
+    said = flat_text(typed if number == 1 else _texts(typed) or typed).strip()
+    return "" if _TYPED_AS_COMMAND[number].match(said) else said
+
+
+def command(value: dict[str, Any]) -> str:
+    """Returns a command that a person typed with what it was given, such as `/review slug.py`; "" for anything else."""
+    said = flat_text(split(value).typed) if text(value, "type") == "user" else ""
+    found = {kind: words.strip() for kind, words in reversed(_COMMAND.findall(said))} if "<command-" in said else {}
+    return f"{found['name']} {found.get('args', '')}".strip() if found.get("name") else ""
 
 
 def _texts(typed: Any) -> list[Any]:
@@ -105,10 +119,24 @@ def _split_text(said: str) -> tuple[str, str]:
     start = 0
     while match := _BESIDE.match(said, start):
         start = match.end()
-    if start == len(said) or _is_injected(said[start:], 2):
+    end = _end_of_typed(said, start)
+    if start == end or _is_injected(said[start:end], 2):
         return "", said
-    return said[start:], said[:start]
+    return said[start:end], said[:start] + said[end:]
+
+
+def _end_of_typed(said: str, start: int) -> int:
+    """Returns where what was put behind a prompt begins."""
+    end = len(said)
+    for _ in range(_MOST_BEHIND):
+        stripped = said[start:end].rstrip()
+        match = _ENDS_BEHIND.search(stripped[-_LONGEST_TAG:])
+        opened = stripped.rfind(f"<{match[1]}", 0, -len(match[0])) if match else -1
+        if opened < 0:
+            break
+        end = start + len(stripped[:opened].rstrip())
+    return end
 
 
 def _is_injected(said: str, number: int) -> bool:
-    return bool(_INJECTED_BY_TEXT[number].match(said)) and not _TYPED_AS_COMMAND.match(said)
+    return bool(_INJECTED_BY_TEXT[number].match(said)) and not _TYPED_AS_COMMAND[number].match(said)

@@ -67,6 +67,7 @@ class Turns:
         self._left: list[tuple[int, int | None]] = []
         self._said = column(scratch, "Q", most=MANY)
         self._said_prompts = 0  # how many of them are the user's
+        self._said_anew = False  # whether anything was said since turns were last taken back
         self._turn = column(scratch, "Q", most=MANY)  # what was heard in the turn that is being read
         self._prompts: list[_Prompt] = []  # those of it
         # Whether there is an answer in it, one in the items, and a thought in these.
@@ -164,6 +165,7 @@ class Turns:
     def _say(self, place: int, kind: Kind) -> None:
         self._said.append(_packed(place, kind))
         self._said_prompts += kind == "user"
+        self._said_anew = self._said_anew or kind in _SPOKEN
 
     def _roll_back(self, turns: int) -> None:
         gone = min(turns, self._said_prompts)
@@ -179,7 +181,12 @@ class Turns:
         while self._said_prompts and _unpacked(self._said[len(self._said) - 1])[1] == "context":
             self._said.pop()
         said = (_unpacked(self._said[index]) for index in range(len(self._said) - 1, -1, -1))
-        self._left.append((last, next((place for place, kind in said if kind in _SPOKEN), None)))
+        at = next((place for place, kind in said if kind in _SPOKEN), None)
+        if not self._said_anew:
+            # What is taken back in several steps, with nothing said between them, is one line.
+            last = self._left.pop()[0]
+        self._left.append((last, at))
+        self._said_anew = False
 
 
 def _packed(place: int, kind: Kind) -> int:

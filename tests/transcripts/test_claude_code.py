@@ -107,7 +107,6 @@ def test_a_title_gives_way_only_to_one_that_is_no_weaker() -> None:
     [
         prompt("injected", isMeta=True),
         prompt("what was said before", isCompactSummary=True),
-        prompt("<command-name>/clear</command-name>"),
         prompt("<local-command-stdout>ok</local-command-stdout>"),
         prompt("[Request interrupted by user]"),
         {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]}},

@@ -39,7 +39,10 @@ IMAGE = {"type": "image", "source": {"type": "base64", "data": ""}}
         (OPENED, [], OPENED),
         (f"{OPENED}\n{PROMPT}", PROMPT, f"{OPENED}\n"),
         (f"<system-reminder>Be quick.</system-reminder>{OPENED}{PROMPT}", PROMPT, None),
-        (f"{PROMPT} {OPENED}", f"{PROMPT} {OPENED}", []),  # what is pasted after the beginning was typed
+        (f"{PROMPT} {OPENED}", PROMPT, f" {OPENED}"),
+        (f"{OPENED}{PROMPT}{OPENED} {OPENED}\n", PROMPT, f"{OPENED}{OPENED} {OPENED}\n"),
+        (f"{PROMPT} {OPENED} {PROMPT}", f"{PROMPT} {OPENED} {PROMPT}", []),  # what stands in the middle was typed
+        (f"{PROMPT}</ide_opened_file>", f"{PROMPT}</ide_opened_file>", []),
         (f"<ide_opened_file>never ended {PROMPT}", [], None),
         (f"{OPENED} <system-reminder>{PROMPT}", [], None),
         ("<command-name>/clear</command-name>", "<command-name>/clear</command-name>", []),
@@ -80,6 +83,45 @@ def test_a_title_is_what_was_typed() -> None:
     assert prompt(user([IMAGE, block(PROMPT)])) == PROMPT
     assert prompt(user([IMAGE, block(" ")])) != ""
     assert prompt(user([block(OPENED), block(PROMPT)]), split_by_text_1) == f"{OPENED}\n{PROMPT}"
+
+
+COMMAND = "<command-message>review</command-message>\n<command-name>/review</command-name>"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        (f"{COMMAND}\n<command-args>slug.py please</command-args>", "/review slug.py please"),
+        ([block(OPENED), block(COMMAND)], "/review"),
+        ("<command-name></command-name>", None),
+        ("<command-args>x</command-args>", None),
+        ("<user-memory-input>Be brief.</user-memory-input>", None),
+        ("<bash-input>ls</bash-input>", None),
+    ],
+)
+def test_a_command_names_a_session_until_there_is_a_prompt(said: Any, title: str | None) -> None:
+    header = CLAUDE_CODE.learn({}, Record(b"", user(said)))
+
+    assert header.get("title") == title
+    assert CLAUDE_CODE.learn(header, Record(b"", user(PROMPT)))["title"] == PROMPT
+    assert "title" not in CLAUDE_CODE.at(1).learn({}, Record(b"", user(COMMAND)))
+
+
+def test_the_first_command_names_a_session() -> None:
+    header = CLAUDE_CODE.learn({}, Record(b"", user(COMMAND)))
+
+    assert CLAUDE_CODE.learn(header, Record(b"", user("<command-name>/clear</command-name>"))) is header
+
+
+def test_looking_for_what_stands_behind_takes_time_in_proportion_to_the_text() -> None:
+    for text in (
+        " " * 300_000 + "x",
+        "<ide_selection>" * 30_000,
+        "</ide_selection>" * 30_000,
+        OPENED * 5000 + "x",
+        "x" + OPENED * 5000,
+    ):
+        assert split(user(text)).typed is not None
 
 
 def test_a_commit_says_what_was_typed_first() -> None:

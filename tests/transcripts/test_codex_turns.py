@@ -62,6 +62,15 @@ def test_newer_events_of_completed_items_are_understood() -> None:
     assert said(log(done, replied)) == [("user", "one"), ("assistant", "1")]
 
 
+def test_what_is_taken_back_turn_by_turn_is_one_line() -> None:
+    turns = [START, typed("two"), answer("2"), typed("three"), answer("3")]
+    at_once, in_steps = log(*turns, rollback(2), typed("new")), log(*turns, rollback(1), rollback(1), typed("new"))
+
+    assert said(in_steps) == said(at_once)
+    assert left(in_steps) == left(at_once)
+    assert len(left(log(*turns, rollback(1), typed("new"), rollback(2)))) == 2
+
+
 def test_a_rollback_takes_the_last_turns_back_and_leaves_a_line() -> None:
     records = log(START, typed("two"), answer("2"), rollback(1), typed("three"))
     assert said(records) == [("user", "one"), ("assistant", "1"), ("user", "three")]
