@@ -108,6 +108,7 @@ def test_what_is_damaged_is_left_out_and_named(store: Store, talk: str) -> None:
     assert ([one.id for one in graph.left_out], shape(graph)) == (["fork"], LINES)
 
 
+@pytest.mark.slow
 def test_a_chain_of_forks_may_be_any_number_deep(store: Store) -> None:
     name = "s0"
     store.bind(name).commit(SessionCommit("first", None, [{"role": "user", "content": "Hi"}]))

@@ -36,6 +36,7 @@ def outside(path: Path) -> dict[str, bytes | None]:
 LONG = {
     "a loose object that unpacks to 1 GiB",
     "a packed object that unpacks to 1 GiB",
+    "a small packed object over one of 1 GiB",
     "an object that unpacks to more than it says",
     "20,000 nested trees",
     "a tree of 600,000 items",

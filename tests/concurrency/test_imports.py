@@ -51,6 +51,7 @@ def finish(process: subprocess.Popen[bytes]) -> None:
     assert (process.returncode, errors) == (0, b"")
 
 
+@pytest.mark.slow
 def test_two_processes_that_import_the_same_files_do_no_harm(tmp_path: Path) -> None:
     long = tmp_path / "long.jsonl"
     files = [long, FIXTURES / "claude-code" / "rewind.jsonl", FIXTURES / "claude-code" / "tools.jsonl"]

@@ -170,6 +170,7 @@ def test_the_lock_of_a_parent_that_was_killed_is_not_kept_by_its_child(store: St
 
 
 @forks
+@pytest.mark.slow
 def test_children_that_are_forked_while_threads_write_and_read_do_both(store: Store) -> None:
     store.create(SessionMeta("s"))
     session = store.bind("s")

@@ -196,7 +196,7 @@ def run(variant: Path, tmp_path: Path, *, thorough: bool) -> None:
             shutil.rmtree(copy)
 
 
-@pytest.mark.parametrize("variant", ["packed", "collected"], indirect=True)
+@pytest.mark.parametrize("variant", ["packed", pytest.param("collected", marks=pytest.mark.slow)], indirect=True)
 def test_damage_of_any_file_is_found_and_contained(variant: Path, tmp_path: Path) -> None:
     run(variant, tmp_path, thorough=False)
 

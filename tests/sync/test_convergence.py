@@ -46,6 +46,7 @@ def converge(origin: Origin, directory: Path, *, clones: int, seconds: float) ->
         assert [finding for finding in verify(store) if finding.damage] == []
 
 
+@pytest.mark.slow
 def test_clones_that_write_and_sync_at_the_same_time_agree_in_the_end(near: Origin, tmp_path: Path) -> None:
     converge(near, tmp_path, clones=2, seconds=2)
 
