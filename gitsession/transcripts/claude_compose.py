@@ -68,7 +68,8 @@ def _hash(name: str) -> str:
 class _Lines:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._fork = Fork(draft)
+        self._tree = Tree(draft.records)
+        self._fork = Fork(draft, self._tree)
         self._last: str | None = None
         self._line: list[tuple[str, str]] = []  # the records of the conversation: what they are known by, their uuid
         self._cwd, self._branch = draft.cwd, text(draft.meta.extra, "git_branch")
@@ -76,11 +77,10 @@ class _Lines:
     def all(self) -> Iterator[bytes]:
         """Yields the lines: what was forked, what came after, the title."""
         yield from map(line, self._fork.lines())
-        tree = Tree(self._draft.records)
-        for place in tree.line():
-            forked = self._fork.uuid_of(tree.value(place))
+        for place in self._tree.line():
+            forked = self._fork.uuid_of(self._tree.value(place))
             if forked is not None:
-                self._line.append((tree.entry_id(place), forked))
+                self._line.append((self._tree.entry_id(place), forked))
                 self._last = forked
         for entry, at in timed(self._draft):
             if isinstance(entry, CompactionEntry):

@@ -1,9 +1,11 @@
 """The records of a Claude Code session as a fork of it has them: see `claude_compose`."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from gitsession.transcripts.base import Draft
+from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_records import CHAIN
 from gitsession.transcripts.composing import derived_uuid, last_time
 from gitsession.transcripts.fields import items, mapping, text
@@ -15,9 +17,10 @@ _DROPPED = ("teamName", "agentName", "slug", "sourceToolAssistantUUID")
 class Fork:
     """The records of a draft under new ids."""
 
-    def __init__(self, draft: Draft) -> None:
-        """Chooses the records that a fork takes along."""
+    def __init__(self, draft: Draft, tree: Tree) -> None:
+        """Chooses the records that a fork takes along, given the tree of all of them."""
         self._draft = draft
+        self._tree = tree
         values = [record.value for record in draft.records if isinstance(record.value, dict)]
         chain = [value for value in values if text(value, "type") in CHAIN and text(value, "uuid")]
         # A subagent's file, forked, is a session of its own; elsewhere subagents are left behind.
@@ -64,15 +67,22 @@ class Fork:
         return forked | ids | {"forkedFrom": source}
 
     def _parent(self, value: dict[str, Any]) -> str | None:
-        """Returns the new uuid of the record before one, progress passed over."""
+        """Returns the new uuid of the record before one, progress passed over.
+
+        Where the file does not have that record, it is the one that the conversation goes on from there: the agent
+        itself would forget what stands before the gap.
+        """
         seen = set()
-        name = text(value, "parentUuid")
+        name, child = text(value, "parentUuid"), value
         while name in self._known and name not in seen:
             seen.add(name)
-            if (found := self.uuid_of(self._known[name])) is not None:
+            child = self._known[name]
+            if (found := self.uuid_of(child)) is not None and child is not value:
                 return found
-            name = text(self._known[name], "parentUuid")
-        return None
+            name = text(child, "parentUuid")
+        place = self._tree.find(text(child, "uuid")) if name else None
+        before = () if place is None else islice(self._tree.back(place), 1, None)
+        return next(filter(None, (self.uuid_of(self._tree.value(one)) for one in before)), None)
 
     def _about(self, about: dict[str, Any]) -> dict[str, Any]:
         """Returns what a compaction kept, under the new names."""

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from claude_logs import CLAUDE_CODE, answer, boundary, other, summary, user
+from claude_logs import CLAUDE_CODE, answer, boundary, other, record, summary, user
 from compositions import ID, again, composed, draft, lines, stored
 from transcript_files import FIXTURES
 
@@ -43,6 +43,17 @@ def test_progress_is_passed_over() -> None:
     found = lines(CLAUDE_CODE, [*LOG, *progress, user("u2", "p2", "two")])
     assert [one["type"] for one in found] == ["user", "assistant", "user", "custom-title"]
     assert found[2]["parentUuid"] == found[1]["uuid"]
+
+
+@pytest.mark.parametrize("missing", ["gone", "u2"])
+def test_what_stands_before_a_gap_is_gone_on_from(missing: str) -> None:
+    """A parent that cannot be read or was never written, and one that is the record itself."""
+    log = [*LOG, record({"type": "user"}), user("u2", missing, "two"), other("p1", "gone too", "progress")]
+    log.append(user("u3", "p1", "three"))
+    found = lines(CLAUDE_CODE, log)
+
+    assert [one["parentUuid"] for one in found[:-1]] == [None, *(one["uuid"] for one in found[:-2])]
+    assert [entry.message["content"] for entry in again(CLAUDE_CODE, log)] == ["one", "1", "two", "three"]
 
 
 def test_subagents_and_what_ties_a_session_to_its_team_are_left_behind() -> None:
