@@ -21,10 +21,11 @@ from gitsession.repo.repository import Move
 from gitsession.repo.scratch import ScratchFile
 from gitsession.results import FoundSecret, ImportResult, Problem
 from gitsession.revisions import resolve
+from gitsession.secret_records import RecordSecrets, name_without_secrets
 from gitsession.secret_rules import VERSION
-from gitsession.secret_scan import Secret, find_secrets, redacted
+from gitsession.secret_scan import Secret
 from gitsession.states import Comparison, Plan
-from gitsession.transcripts import bundle, records
+from gitsession.transcripts import bundle
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.outlines import Outlines
 from gitsession.transcripts.stored import encode_record
@@ -59,8 +60,8 @@ class Named(NamedTuple):
     @classmethod
     def of(cls, found: Format, path: PurePath, first: Record) -> Self:
         """Returns what the path and the first record of a file tell."""
-        record = without_secrets(first)[0]
-        parts = [_without_secrets(part) for part in path.parts]
+        record = RecordSecrets().take_out(first)[0]
+        parts = [name_without_secrets(part) for part in path.parts]
         header = _with_ids(found.header(path, first))
         clean = _with_ids(found.header(path, record))
         secrets = [secret for _, secrets in parts for secret in secrets]
@@ -121,6 +122,7 @@ class Growth:
         self._expected: str | None = None
         self._problems: list[Problem] = []
         self._secrets: list[FoundSecret] = []
+        self._scan = RecordSecrets()
         self._taken_out: deque[list[Secret]] = deque()  # of the records that are still to be added
         self._new = 0
         self._lines: set[str] = set()
@@ -140,7 +142,7 @@ class Growth:
         """Takes the secrets out of the next record, if that is to be done; all records pass here before `add`."""
         if not self._redacts:
             return record
-        cleaned, secrets = without_secrets(record)
+        cleaned, secrets = self._scan.take_out(record)
         self._taken_out.append(secrets)
         return cleaned
 
@@ -171,6 +173,7 @@ class Growth:
         if few.all is not None:
             return iter(few.all)
         self._taken_out.clear()
+        self._scan = RecordSecrets()
         return map(self.clean, again())
 
     def add(self, record: Record) -> Objects:
@@ -220,18 +223,16 @@ class Growth:
         if record.problem is not None:
             self._problems.append(_problem(record, record.problem))
         if plan is not None and plan.delta(number) is not None:
-            self._records.append(outline, size=len(record.raw))
-            return []
+            return self._pass_over(record, outline)
         if self._base is None and plan is not None:
             self._base = plan.base
             self._state, self._expected = self._base.state, self._base.expected
         elif self._base is None:
             if stored:
-                self._records.append(outline, size=len(record.raw))
-                return []
+                return self._pass_over(record, outline)
             self._base = self._branches.base(number, commit_id)
             self._state, self._expected = self._base.state, self._base.expected
-        secrets = find_secrets(record.raw) if taken_out is None else taken_out
+        secrets = self._scan.find(record) if taken_out is None else taken_out
         if number == 0:
             self._secrets += [FoundSecret(0, secret.kind) for secret in self._named.secrets]
         self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
@@ -242,6 +243,13 @@ class Growth:
         self._records.append(outline, bytes.fromhex(built.state.oid), size=len(record.raw))
         self._new += 1
         return with_bases(built, old)
+
+    def _pass_over(self, record: Record, outline: Record) -> Objects:
+        """Goes on behind a record that is stored."""
+        if not self._redacts:
+            self._scan.pass_over(record)
+        self._records.append(outline, size=len(record.raw))
+        return []
 
     def _first_header(self, named: Named) -> Mapping[str, Any]:
         return {**named.clean, REDACTED: VERSION} if self._redacts else named.header
@@ -358,20 +366,3 @@ def with_bases(built: Built, old: State | None) -> Objects:
     """Returns the objects of a commit, each tree with the one of the commit before that it has grown from."""
     bases = [] if old is None else old.tree.last_trees
     return [(made, bases.pop(0) if made.kind == "tree" and bases else None) for made in built.objects]
-
-
-def without_secrets(record: Record) -> tuple[Record, list[Secret]]:
-    """Returns a record whose secrets are replaced by marks that tell their kinds, and what they were."""
-    secrets = find_secrets(record.raw)
-    if not secrets:
-        return record, secrets
-    raw = redacted(record.raw, secrets)
-    own_id = None if record.id is None else _without_secrets(record.id)[0]
-    return record._replace(raw=raw, value=None if record.value is None else records.parse(raw)[0], id=own_id), secrets
-
-
-def _without_secrets(text: str) -> tuple[str, list[Secret]]:
-    """Returns a name or an id without its secrets, and what they were; it may be one that is no text."""
-    raw = text.encode("utf-8", "surrogatepass")
-    secrets = find_secrets(raw)
-    return redacted(raw, secrets).decode("utf-8", "surrogatepass"), secrets

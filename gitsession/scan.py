@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gitsession import json_text
+from gitsession.errors import Corrupt
 from gitsession.layout import decode_commit_id
 from gitsession.listing import SessionInfo
+from gitsession.secret_records import RecordSecrets
 from gitsession.secret_scan import find_secrets
 from gitsession.store import Store
+from gitsession.transcripts.base import Record
+from gitsession.transcripts.stored import PREFIX, decode_record
 from gitsession.tree import deltas_of
 
 
@@ -47,19 +51,42 @@ def scan(store: Store, sessions: Iterable[str] | None = None) -> Iterator[Stored
     """
     if sessions is None:
         sessions = sorted(one.id for one in store.sessions() if isinstance(one, SessionInfo))
-    seen: set[str] = set()
+    seen: dict[str, RecordSecrets | None] = {}  # with what they leave open
     for session_id in [sessions] if isinstance(sessions, str) else sessions:
         state = store.reader.state(session_id, store.reader.tip(session_id))
+        key = None
         for number, encoded_id, blob in deltas_of(store.reader.objects, state.tree):
-            if blob in seen:
-                continue
-            seen.add(blob)
-            content = store.reader.objects.read(blob, "blob")
-            for line_number, line in enumerate(content.split(b"\n"), 1):
-                for secret in find_secrets(line):
-                    place = _place(line, line[secret.start : secret.end])
-                    where = f"{line_number}: {place}" if place else f"{line_number}"
-                    yield StoredSecret(session_id, number, decode_commit_id(encoded_id), where, secret.kind)
+            # Behind a key's beginning a delta may hold a part of the key, which it does not elsewhere.
+            mark = blob if key is None else f"{blob}+"
+            if mark not in seen:
+                content = store.reader.objects.read(blob, "blob")
+                finder = RecordSecrets(key)
+                for line_number, line in enumerate(content.split(b"\n"), 1):
+                    for kind, place in _secrets(line, finder):
+                        where = f"{line_number}: {place}" if place else f"{line_number}"
+                        yield StoredSecret(session_id, number, decode_commit_id(encoded_id), where, kind)
+                seen[mark] = finder if finder.key else None
+            left = seen[mark]
+            key = None if left is None else left.key
+
+
+def _secrets(line: bytes, finder: RecordSecrets) -> Iterator[tuple[str, str]]:
+    """Yields the kinds of the secrets in the next line that is stored, and their places in it."""
+    record = _record(line) if finder.key is not None or b"PRIVATE KEY" in line else None
+    if record is not None and finder.key is not None and not isinstance(record.value, dict):
+        yield from ((secret.kind, "text") for secret in finder.find(record))
+        return
+    if record is not None:
+        finder.pass_over(record)
+    for secret in find_secrets(line):
+        yield secret.kind, _place(line, line[secret.start : secret.end])
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        return decode_record(line)[1] if line.startswith(PREFIX) else None
+    except Corrupt:
+        return None
 
 
 def _place(line: bytes, secret: bytes) -> str:

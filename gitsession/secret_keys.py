@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from gitsession.secret_rules import KEY_BORDER, KEY_BYTES, KEY_NEAR
 
-_BORDER = re.compile(KEY_BORDER.encode())
+BORDER = re.compile(KEY_BORDER.encode())
 _JSON = re.compile(rb"[\s,\xef\xbb\xbf]*+[{\[\"]")
 # The end of a string of JSON: a quote that is no escape.
 _QUOTE = re.compile(rb"(?<!\\)(?:\\\\)*+\"")
 _NEXT = re.compile(rb"\"\s*+,\s*+\"")
-_ROW = re.compile(rb"[A-Za-z0-9+/=]{16,}+")
+ROW = re.compile(rb"[A-Za-z0-9+/=]{16,}+")
 _LONG = 40
 # Shorter rows are a key if there are so many bytes of them, and they are half of what there is.
 _LEAST = 64
@@ -35,18 +35,18 @@ def key_parts(text: bytes, start: int, plain: int) -> Iterator[tuple[int, int]]:
         plain: As far as nothing else follows than stands in keys.
     """
     most = min(len(text), plain + KEY_BYTES)
-    border = _BORDER.search(text, plain, most)
+    border = BORDER.search(text, plain, most)
     stop = border.start() if border else most
     quote = _QUOTE.search(text, plain, stop) if _JSON.match(text) else None
     if quote:
         stop = quote.end() - 1
     if border and border["end"] and not quote:
-        rows = _rows(text, start, stop)
-        found = any(len(row) >= _LONG for row in rows) if plain == stop else _is_key(rows, stop - start)
+        rows = rows_of(text, start, stop)
+        found = any(len(row) >= _LONG for row in rows) if plain == stop else is_key(rows, stop - start)
         end = stop if found else start
     else:
         end = _cut(text, start, plain, stop)
-    if end > start and any(map(is_random, _rows(text, start, end))):
+    if end > start and any(map(is_random, rows_of(text, start, end))):
         yield start, end
     elif quote and end == start:
         yield from _lines(text, stop)
@@ -54,16 +54,16 @@ def key_parts(text: bytes, start: int, plain: int) -> Iterator[tuple[int, int]]:
 
 def _cut(text: bytes, start: int, plain: int, stop: int) -> int:
     """Returns where a key ends whose last line is missing."""
-    ends = [match.end() for match in _ROW.finditer(text, start, plain)]
-    known = ends[-1] if any(len(row) >= _LONG for row in _rows(text, start, plain)) else start
-    near = _ROW.finditer(text, max(known, start), stop)
-    first = next((row for row in near if _is_long(row[0]) or row.start() > known + KEY_NEAR), None)
+    ends = [match.end() for match in ROW.finditer(text, start, plain)]
+    known = ends[-1] if any(len(row) >= _LONG for row in rows_of(text, start, plain)) else start
+    near = ROW.finditer(text, max(known, start), stop)
+    first = next((row for row in near if is_long(row[0]) or row.start() > known + KEY_NEAR), None)
     if first is None or first.start() > known + KEY_NEAR:
         return known
     if stop < plain + KEY_BYTES:
         return stop
     # Behind a row, since the string goes on, and must not do so in the middle of an escape.
-    return max(match.end() for match in _ROW.finditer(text, first.start(), stop))
+    return max(match.end() for match in ROW.finditer(text, first.start(), stop))
 
 
 def _lines(text: bytes, quote: int) -> Iterator[tuple[int, int]]:
@@ -77,26 +77,27 @@ def _lines(text: bytes, quote: int) -> Iterator[tuple[int, int]]:
         if closing is None:
             break
         quote = closing.end() - 1
-        ended = _BORDER.search(text, start, quote) is not None
+        ended = BORDER.search(text, start, quote) is not None
         if not ended and quote > start:
             found.append((start, quote))
     if not ended:
-        found = [part for part in found if _ROW.search(text, *part)]
-    rows = [row for part in found for row in _rows(text, *part)]
-    if _is_key(rows, sum(end - start for start, end in found)) and any(map(is_random, rows)):
+        found = [part for part in found if ROW.search(text, *part)]
+    rows = [row for part in found for row in rows_of(text, *part)]
+    if is_key(rows, sum(end - start for start, end in found)) and any(map(is_random, rows)):
         yield from found
 
 
-def _rows(text: bytes, start: int, end: int) -> list[bytes]:
-    return [match[0] for match in _ROW.finditer(text, start, end)]
+def rows_of(text: bytes, start: int, end: int) -> list[bytes]:
+    """Returns what may be rows of a key in a part of a text."""
+    return [match[0] for match in ROW.finditer(text, start, end)]
 
 
-def _is_key(rows: list[bytes], size: int) -> bool:
+def is_key(rows: list[bytes], size: int) -> bool:
     """Tells whether what has these rows is a key, and not a text that only speaks of one."""
-    return any(map(_is_long, rows)) or max(_LEAST, size // 2) <= sum(map(len, rows))
+    return any(map(is_long, rows)) or max(_LEAST, size // 2) <= sum(map(len, rows))
 
 
-def _is_long(row: bytes) -> bool:
+def is_long(row: bytes) -> bool:
     """Tells whether a row is one of a key, and no path and no digest."""
     return len(row) >= _LONG and all(re.search(letters, row) for letters in (rb"[A-Z]", rb"[a-z]", rb"[0-9]"))
 

@@ -94,13 +94,18 @@ def find_secrets(text: bytes) -> list[Secret]:
             Secret(secret.kind, plain.start(secret.start), plain.end(secret.end))
             for secret in (*_tokens(plain.text), *_phrases(plain.text))
         ]
+    return _with_words(text, plain, united(found))
+
+
+def united(found: list[Secret]) -> list[Secret]:
+    """Returns secrets in the order in which they stand, those that overlap as one, of the kind of the first."""
     kept: list[Secret] = []
     for secret in found if len(found) < 2 else sorted(found, key=lambda one: (one.start, -one.end)):
         if not kept or secret.start >= kept[-1].end:
             kept.append(secret)
         elif secret.end > kept[-1].end:
             kept[-1] = replace(kept[-1], end=secret.end)
-    return _with_words(text, plain, kept)
+    return kept
 
 
 def _with_words(text: bytes, plain: Unescaped | None, known: list[Secret]) -> list[Secret]:
