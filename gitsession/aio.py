@@ -215,8 +215,12 @@ class AsyncStore:
         return self._threads.each(partial(self._store.log, session_id, at=at))
 
     async def lines(self, session_id: str) -> builtins.list[SessionInfo]:
-        """Returns the lines of a session that are sessions of their own; see `Store.lines`."""
+        """Returns the lines that the user left in a session; see `Store.lines`."""
         return await self._threads.run(partial(self._store.lines, session_id))
+
+    async def beside(self, session_id: str) -> builtins.list[SessionInfo]:
+        """Returns the sessions that go on beside one; see `Store.beside`."""
+        return await self._threads.run(partial(self._store.beside, session_id))
 
     async def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ; see `Store.diff`."""

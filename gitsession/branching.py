@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 
+from gitsession.columns import Scratch
+from gitsession.derived import names
 from gitsession.errors import Corrupt
-from gitsession.layout import derived_id, encode_commit_id
+from gitsession.layout import decode_commit_id, encode_commit_id
 from gitsession.reading import Reader, State
 from gitsession.record_ids import made_id
 from gitsession.revisions import resolve
-from gitsession.transcripts.base import Record
+from gitsession.transcripts.base import Format, Record
+from gitsession.transcripts.outlines import Outlines
 from gitsession.transcripts.records import join
 from gitsession.transcripts.stored import PREFIX, decode_record
 from gitsession.tree import Delta, SessionTree, common_count, deltas_of
@@ -214,16 +216,30 @@ class Branches:
         return Base(name, resolve(self.reader, session_id, f"#{number - 1}"), None, session_id)
 
     def names(self, record_id: str) -> Iterator[str]:
-        """Yields the ids that a branch derived at a record may have, the best first, as many as are asked for."""
-        yield derived_id(self.session_id, record_id)
-        for number in count(2):
-            yield derived_id(self.session_id, f"{record_id}.{number}")
+        """Yields the ids that a branch derived at a record may have; see `derived.names`."""
+        return names(self.session_id, record_id)
 
     def is_free(self, session_id: str) -> bool:
         """Tells whether no branch has this id."""
         return session_id not in self._taken
 
-    def holds(self, session_id: str, number: int) -> bool:
-        """Tells whether a branch of the session begins with the first `number` records of the file."""
+    def holds(self, session_id: str, number: int, state: State | None = None) -> bool:
+        """Tells whether a branch of the session begins with the first `number` records of the file, or of a state."""
         branch = self._branches.get(session_id)
-        return branch is not None and branch.matched() >= number
+        if branch is None or state is None:
+            return branch is not None and branch.matched() >= number
+        held = self.reader.state(session_id, branch.oid).tree
+        return common_count(self.reader.objects, state.tree, held) >= number
+
+    def outlines(self, state: State, found: Format, scratch: Scratch) -> Outlines:
+        """Returns the outlines of all deltas of a branch; of one that is no record there is nothing but its id."""
+        log = Outlines(scratch)
+        for delta in deltas_of(self.reader.objects, state.tree):
+            content = self.reader.objects.read(delta.blob, "blob")
+            record = Record(b"")
+            if content.startswith(PREFIX) and content.count(b"\n") == 1:
+                record = found.outline(decode_record(content[:-1])[1])
+            log.append(record._replace(id=decode_commit_id(delta.encoded_id)), size=len(content))
+            if delta.number % _HELD_RECORDS == 0:
+                self.reader.objects.let_go()
+        return log

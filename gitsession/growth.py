@@ -276,9 +276,10 @@ class Growth:
         The branch is named by its last record, with a number where another line has that name: one that ended at the
         same record before the file was rewritten, or the one that the rewritten file goes on with.
         """
-        lines = self._format.abandoned(self._records, self._scratch)
+        log, state = self._log()
+        lines = self._format.abandoned(log, self._scratch)
         ends = {line.last for line in lines}
-        places = {record.id: place for place, record in enumerate(self._records) if record.id in ends} if ends else {}
+        places = {record.id: place for place, record in enumerate(log) if record.id in ends} if ends else {}
         given = {self._holder()}
         self._lines = set()
         for line in lines:
@@ -286,13 +287,24 @@ class Growth:
             name = next(
                 name
                 for name in self._branches.names(line.last)
-                if name not in given and (self._branches.is_free(name) or self._branches.holds(name, place + 1))
+                if name not in given and (self._branches.is_free(name) or self._branches.holds(name, place + 1, state))
             )
             if not self._branches.is_free(name):
                 self._lines.add(name)
-            elif (oid := self._oid(place)) is not None:
+            elif (oid := self._oid(place, state)) is not None:
                 given.add(name)
                 yield branch_of(name), oid
+
+    def _log(self) -> tuple[Outlines, State | None]:
+        """Returns the records by which lines are found: the file's, or, with their branch, all states of them."""
+        plan = self._plan
+        state = None if plan is None else plan.base.state
+        if plan is None or state is None or not self._format.takes_back(self._records[0]):
+            return self._records, None
+        log = self._branches.outlines(state, self._format, self._scratch)
+        if plan.delta(0) is None:
+            log.append(self._records[0])
+        return log, state
 
     def refs(self) -> dict[str, str | None]:
         """Returns where the branches are that were looked at, once all is stored: to be asked after `abandoned`.
@@ -336,13 +348,13 @@ class Growth:
             return base.session_id
         return self._branches.stored(len(self._records)) or self._session_id
 
-    def _oid(self, place: int) -> str | None:
-        """Returns the commit of a record; None where it is not to be found (a shallow clone)."""
-        if known := self._records.mark(place):
+    def _oid(self, place: int, state: State | None) -> str | None:
+        """Returns the commit of a record of the file, or of a delta of a state; None in a shallow clone without it."""
+        if state is None and (known := self._records.mark(place)):
             return known.hex()
         # What was stored before is found where it was: the branch that goes on from there need not exist yet.
-        base = None if self._base is None else self._base.state
-        number = place if self._plan is None else self._plan.delta(place)
+        base = state or (None if self._base is None else self._base.state)
+        number = place if state is not None or self._plan is None else self._plan.delta(place)
         try:
             return resolve(self._reader, self._holder() if base is None else base.session_id, f"#{number}").oid
         except RevisionNotFound:

@@ -11,7 +11,8 @@ from pathlib import Path
 from gitsession import revisions
 from gitsession.building import NewDelta
 from gitsession.conversation import entries, entry_view, message_lines, split_lines
-from gitsession.errors import AmbiguousName, SessionError, SessionNotFound
+from gitsession.derived import derived
+from gitsession.errors import AmbiguousName, SessionNotFound
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, branch_of, derived_prefixes, other_side, session_id_of
 from gitsession.listing import BrokenSession, Listing, SessionInfo, info_of
@@ -228,15 +229,18 @@ class Store:
         return revisions.log(self.reader, self._state(session_id, at))
 
     def lines(self, session_id: str) -> builtins.list[SessionInfo]:
-        """Returns the lines of a session that are sessions of their own: those that the user left, or a rewritten file.
+        """Returns the lines that the user left in a session; each is a session of its own.
 
         Those that cannot be read are left out.
         """
-        found = []
-        for derived, _ in self.reader.derived(session_id, self.repository.refs.names(HEADS)):
-            with suppress(SessionError):
-                found.append(self.info(derived))
-        return [info for info in found if info.parent_session == session_id]
+        return self._derived(session_id, lines=True)
+
+    def beside(self, session_id: str) -> builtins.list[SessionInfo]:
+        """Returns the sessions that go on beside one: its file was rewritten, or another one has its name.
+
+        Those that cannot be read are left out.
+        """
+        return self._derived(session_id, lines=False)
 
     def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ: how many deltas they share, and what each has of its own."""
@@ -259,6 +263,10 @@ class Store:
             NotImported: The session is none, or holds more than its transcript.
         """
         return original(self.reader, session_id, self._state(session_id, at))
+
+    def _derived(self, session_id: str, *, lines: bool) -> builtins.list[SessionInfo]:
+        found = derived(self.reader, session_id, self.repository.refs.names(HEADS))
+        return [self.info(one) for one, is_line in found if is_line == lines]
 
     def _state(self, session_id: str, at: str | None) -> State:
         return revisions.resolve(self.reader, session_id, at)

@@ -45,6 +45,7 @@ ORDER = [
     "writing",
     "lines",
     "session_store",
+    "derived",
     "listing",
     "originals",
     "store",

@@ -1,7 +1,7 @@
 """`gitsession show`."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import click
 
@@ -35,7 +35,7 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
     A `>` stands before a tool call, `|` before its result, `!` before one that failed; who speaks is `meta` for what no
     person typed and no model said. With --json each message is an object, in the one shape that `export --format
     messages` writes and its --help describes. Lines that were left are sessions of their own, named above the
-    conversation.
+    conversation; so is what goes on beside it, since its file was rewritten, or another one has its name.
     """
     store = settings.open()
     session_id = store.find(session)
@@ -47,13 +47,17 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
     if settings.json:
         write_json(messages)
     else:
-        left = [one.id for one in store.lines(session_id)] if at is None else []
-        write(_lines(store.info(session_id, at=at), left, messages, full=full), paged=True)
+        left, beside = (store.lines(session_id), store.beside(session_id)) if at is None else ([], [])
+        related = {"lines that were left": left, "beside it, from a file of its name": beside}
+        write(_lines(store.info(session_id, at=at), related, messages, full=full), paged=True)
 
 
-def _lines(info: SessionInfo, left: Sequence[str], messages: Iterable[Message], *, full: bool) -> Iterator[str]:
+def _lines(
+    info: SessionInfo, related: Mapping[str, Sequence[SessionInfo]], messages: Iterable[Message], *, full: bool
+) -> Iterator[str]:
     yield from title_lines(info)
-    if left:
-        yield style(one_line(f"lines that were left: {', '.join(left)}"), dim=True)
+    for what, sessions in related.items():
+        if sessions:
+            yield style(one_line(f"{what}: {', '.join(one.id for one in sessions)}"), dim=True)
     for message in messages:
         yield from message_lines(message, full=full)

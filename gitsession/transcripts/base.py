@@ -194,6 +194,8 @@ class Format:
         growth: How the transcript grows, told from its first record.
         names_itself: Tells from the first record of a transcript that is written anew whether the id in its header is
             one that no other session has, and not the name of its file.
+        takes_back: Tells from the outline of the first record of a transcript that is written anew whether it takes
+            messages back. Then `abandoned` is given all states of the records that are stored, as a log.
         goes_on: Tells whether a record of a log may be one whose beginning was taken in while it was being written,
             since nothing told that. What was added to it is then a record of its own, and the fold puts them together.
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
@@ -228,6 +230,7 @@ class Format:
     outline: Callable[[Record], Record] = _bare
     growth: Callable[[Record], Growth] = is_log
     names_itself: Callable[[Record], bool] = _never
+    takes_back: Callable[[Record], bool] = _never
     goes_on: Callable[[Record], bool] = _never
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none

@@ -13,7 +13,8 @@ anew, wherever it sorts, is a record more. The fold puts the last versions in th
 time. A session from which messages were taken out (a revert, on which the user went on) is no later state of what was
 stored before, and goes on as a derived branch.
 
-The session has opencode's own id. A revert that was not gone on with hides the messages that it took back.
+The session has opencode's own id. A revert that was not gone on with hides the messages that it took back; the line
+that they are ended where the session did not say so yet (see `opencode_reverts`).
 """
 
 import re
@@ -27,7 +28,7 @@ from gitsession.transcripts import bundle, document, records
 from gitsession.transcripts.arrays import beginning
 from gitsession.transcripts.base import Bundled, Format, Growth, Listing, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
-from gitsession.transcripts.folding import Conversation, fold_each, none_abandoned, shown_together
+from gitsession.transcripts.folding import Conversation, fold_each, shown_together
 from gitsession.transcripts.normal import damaged, titled_by_prompt
 from gitsession.transcripts.opencode_compose import compose
 from gitsession.transcripts.opencode_messages import (
@@ -40,6 +41,7 @@ from gitsession.transcripts.opencode_messages import (
     session_of,
     show_part,
 )
+from gitsession.transcripts.opencode_reverts import abandoned, outline, takes_back
 from gitsession.view import View
 
 _PATHS = (("messages",),)
@@ -181,10 +183,12 @@ OPENCODE = Format(
     learn=_learn,
     view=_view,
     fold=_fold,
-    abandoned=none_abandoned,
+    abandoned=abandoned,
     write=_write,
+    outline=outline,
     growth=_growth,
     names_itself=_names_itself,
+    takes_back=takes_back,
     bundle=_bundle,
     owner=_owner,
     # The database comes first: what it has taken over from the folder is not looked at there again.

@@ -170,6 +170,14 @@ def test_what_log_prints_can_be_given_as_a_revision(gitsession: Run, fix_login: 
         assert gitsession("log", "fix-login", "--at", revision).out == expected
 
 
+def test_what_goes_on_with_a_rewritten_file_is_named_beside_the_session(gitsession: Run, tmp_path: Path) -> None:
+    for said in ("one", "uno"):
+        (tmp_path / "chat.json").write_text(json.dumps([{"role": "user", "content": said}]))
+        done = gitsession("import", "--json", tmp_path / "chat.json").values[0]
+    assert f"\nbeside it, from a file of its name: {done['session']}\n" in gitsession("show", "chat").out
+    assert "lines that were left" not in gitsession("show", "chat").out
+
+
 def test_lines_that_were_left_are_named_where_they_ended(gitsession: Run) -> None:
     gitsession("import", FIXTURES / "claude-code" / "rewind.jsonl")
     names = [
