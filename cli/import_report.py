@@ -25,7 +25,7 @@ class Tally:
     Attributes:
         named: The paths that the user gave: what is wrong with one of them is told by the exit code.
         quiet: Whether nothing is said of what is usual where agents are at work: files that are no transcripts, and
-            last lines that are still being written.
+            what is still being written.
         error: The first thing that was wrong with what the user expects to be imported.
     """
 
@@ -107,7 +107,7 @@ class Tally:
                 self.notes.append(f"{what} was stored: {secret.kind}")
             (self.left_out if done.redacted else self.stored)[secret.kind] += 1
         if done.unfinished and not self.quiet:
-            self.notes.append(f"{path}: its last line is still being written; import it again when it is complete")
+            self.notes.append(f"{path}: a part of it is still being written; import it again when it is complete")
         if done.rewritten_from is not None:
             self.notes.append(
                 f"{path}: it does not go on where {done.rewritten_from} stands, so it is beside it, as {done.session}"

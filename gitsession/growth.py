@@ -80,7 +80,7 @@ class Growth:
     """The session of one transcript, as far as its records were read.
 
     Attributes:
-        unfinished: Whether its last line is still being written.
+        unfinished: Whether its last line, or a file of it, is still being written.
     """
 
     def __init__(
@@ -143,7 +143,8 @@ class Growth:
         if not self._redacts:
             return record
         cleaned, secrets = self._scan.take_out(record)
-        self._taken_out.append(secrets)
+        if not record.unfinished:
+            self._taken_out.append(secrets)
         return cleaned
 
     def expect(
@@ -166,8 +167,7 @@ class Growth:
             return records
         few = Few()
         for record in records:
-            if not record.unfinished:
-                comparison.add(record)
+            (comparison.wait if record.unfinished else comparison.add)(record)
             few.add(record)
         self._plan = comparison.plan(self._format.growth(first))
         if few.all is not None:

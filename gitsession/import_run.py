@@ -15,7 +15,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
@@ -288,8 +288,11 @@ class ImportRun:
         first = next(records, None)
         if first is not None and first.unfinished and source.chosen is not None and found.growth is not is_log:
             first = first._replace(unfinished=False)  # whoever names the format says that no more of it is to come
-        if first is None or first.unfinished:
-            raise UnknownTranscript(str(source.path), "is empty" if first is None else "is cut in its first line")
+        if first is None:
+            raise UnknownTranscript(str(source.path), "is empty")
+        if first.unfinished:
+            yield self._unfinished(source, found, first)
+            return
         read_once = found.growth(first) == "log"
         if read_once:
             copy.let_go()
@@ -307,10 +310,23 @@ class ImportRun:
                 records = map(growth.clean, chain([first], records))
             else:
                 # What became of its beginning shows only at its end, so it is taken as a whole or not at all.
-                records = growth.expect(
-                    first, self._unless_stopped(records), partial(from_beginning, stream, found.read)
-                )
+                again = partial(_read_again, first, stream, found)
+                records = growth.expect(first, self._unless_stopped(records), again)
             yield from self._grow(source, found, growth, records, stream if read_once else None, look)
+
+    def _unfinished(self, source: Source, found: Format, first: Record) -> ImportResult:
+        """Returns what is said of a transcript whose first record is still being written.
+
+        Raises:
+            UnknownTranscript: Nothing of it is stored.
+        """
+        named = Named.of(found, plain_name(source.path), first)
+        if found.growth(first) != "directory":
+            raise UnknownTranscript(str(source.path), "is cut in its first line")
+        for session in (str(header["id"]) for header in (named.header, named.clean)):
+            if self._store.reader.find_tip(session) is not None:
+                return ImportResult(source.path, found.name, session, 0, branch_created=False, unfinished=True)
+        raise UnknownTranscript(str(source.path), "is cut, since its agent is still writing it")
 
     def _grow(
         self,
@@ -333,7 +349,7 @@ class ImportRun:
                 break
             if record.unfinished:
                 growth.unfinished = True
-                break
+                continue
             self._batch.add(growth.add(record))
             if self._is_full():
                 self._moves |= growth.moves()
@@ -370,3 +386,8 @@ class ImportRun:
 
     def _is_full(self) -> bool:
         return len(self._batch) > _BATCH_OBJECTS or self._batch.size > _BATCH_BYTES
+
+
+def _read_again(first: Record, stream: BinaryIO, found: Format) -> Iterator[Record]:
+    """Returns the records of a file once more, the first one as it was judged."""
+    return chain([first], islice(from_beginning(stream, found.read), 1, None))

@@ -47,7 +47,7 @@ class ImportResult:
         problems: What could not be read as a record.
         abandoned: The sessions of abandoned lines that were made.
         rewritten_from: The session that the file no longer repeats, where it goes on beside it.
-        unfinished: Whether a last line, still being written, was left for the next import.
+        unfinished: Whether a last line, or files of a folder, still being written, were left for the next import.
         secrets: What looks like a secret in the new records: stored, or taken out if `redacted`.
         redacted: Whether secrets are taken out of this session's records.
         held_in: The sessions, stored before, that the file was imported into with what is taken out here.

@@ -7,7 +7,8 @@ that branch. FORMAT.md, "Transcripts that are written anew".
 
 A file may be read while its agent writes it, or be damaged. What cannot be read of it is no reason to take it for
 another one: the beginning of a document that is cut replaces no whole one, and where a damaged version of a record is
-the last one, the whole one that the file has again comes after it, as a version more. But a document of which a message
+the last one, the whole one that the file has again comes after it, as a version more. A file of a folder whose JSON is
+cut is still being written: it is no record yet, and what is stored of it is not gone. But a document of which a message
 is damaged that was not stored so goes on beside the session, since that message is not known to be the one that it was.
 
 Of each record of the file, and of each delta of a branch, a few bytes are kept: the number of its id, and its blob.
@@ -120,6 +121,7 @@ class Comparison:
         self._records = self._column("i")  # by their places: the numbers of their keys
         self._blobs = Blobs(scratch)  # of each record one for each version that a branch may have of it
         self._damaged = self._column("B")  # by their places: whether they cannot be read
+        self._waiting: list[int] = []  # the numbers of the keys of files that are still being written
 
     @property
     def is_needed(self) -> bool:
@@ -135,6 +137,12 @@ class Comparison:
         for version in range(1, 1 if number is None else self._most[number] + 1):
             line = encode_record(self._name, version_id(key, version), record)
             self._blobs.append(object_id("blob", line + b"\n"))
+
+    def wait(self, record: Record) -> None:
+        """Takes a file of a folder that is still being written: what is stored of it stays as it is."""
+        number = None if record.id is None else self._keys.find(record.id)
+        if number is not None:
+            self._waiting.append(number)
 
     def plan(self, growth: Growth) -> Plan | None:
         """Returns how the file goes on with a branch of its session; None if it goes on with none.
@@ -205,6 +213,7 @@ class Comparison:
                 mended = mended or (older and self._is_damaged(branch.blobs[last[key]]))
             there += count > 0
             place += 0 if key == _NONE else self._most[key]
+        there += sum(counts[key] > 0 for key in self._waiting)
         goes_on = there == held if growth == "directory" else in_order
         base = Base(branch.state.session_id, branch.state, branch.state.oid)
         plan = Plan(base, versions, older and not (mended and goes_on), deltas, branch.blobs)

@@ -26,7 +26,8 @@ class Record(NamedTuple):
         timestamp: RFC 3339, where it has one.
         newline: Whether a line end follows. False for the first of two records that stand on one line.
         problem: Why it is no proper record of its format, for the user to read; None for a good one.
-        unfinished: It is the last line, has no line end and does not parse: it is still being written.
+        unfinished: It is still being written: the last line, which has no line end and does not parse, or a file of a
+            folder whose JSON is cut. It is left for the next import.
     """
 
     raw: bytes

@@ -13,6 +13,7 @@ from typing import Any
 from gitsession import json_text
 from gitsession.transcripts import records
 from gitsession.transcripts.base import Log, Record
+from gitsession.transcripts.cut_json import is_cut
 from gitsession.transcripts.fields import text
 from gitsession.transcripts.records import Describe
 from gitsession.transcripts.versions import latest_places, own_id
@@ -63,10 +64,17 @@ def fault(value: dict[str, Any]) -> tuple[int, str] | None:
 
 
 def checked(found: Iterable[Record]) -> Iterator[Record]:
-    """Yields records, those of files that are to hold JSON and do not with what is wrong with them."""
+    """Yields records, those of files that are to hold JSON and do not with what is wrong with them.
+
+    A file whose JSON is cut is still being written.
+    """
     for record in found:
         wrong = fault(record.value) if is_file(record.value) and record.value["path"].endswith(".json") else None
-        yield record if wrong is None else record._replace(problem=wrong[1])
+        if wrong is None:
+            yield record
+        else:
+            cut = is_cut(text(record.value, "text").encode("utf-8", "surrogateescape"))
+            yield record._replace(problem=wrong[1], unfinished=cut)
 
 
 def describe(value: dict[str, Any], inner: Describe) -> tuple[str | None, str | None]:

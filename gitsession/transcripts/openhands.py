@@ -91,9 +91,9 @@ def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
     inner = inner_of(first.value)
     own = text(inner, "id") if is_state(inner) else ""
     named = path.parent.name if path.name == STATE else path.stem
-    if bundle.is_file(first.value) and _is_inside(path):
+    if bundle.is_file(first.value) and (_is_inside(path) or first.unfinished):
         # The folder is named by the conversation's id, as its state will tell it.
-        folder = path.parent.parent.name
+        folder = path.parents[1 if _is_inside(path) else 0].name
         named = str(UUID(folder)) if _HEX.fullmatch(folder) else folder
     return _learn({"id": own or named or path.stem, "created_at": "", "agent": "openhands"}, first)
 

@@ -18,6 +18,7 @@ from gitsession import (
 )
 from gitsession.files import listing, whole
 from gitsession.transcripts import FORMATS
+from tests.secrets_made_up import SECRETS
 
 OPENCODE = "ses_48c1f0a2bffeX1"
 
@@ -76,13 +77,81 @@ def test_a_file_of_a_folder_that_was_read_while_it_was_written_is_whole_again(st
     imported(store, session)
     torn.write_bytes(whole[:60])
     done = imported(store, session)
-    assert [(one.file, one.line) for one in done.problems] == [("part/msg_03/prt_0301.json", 4)]
+    assert (done.session, done.new_commits, done.unfinished, done.problems) == (OPENCODE, 0, True, ())
+    assert texts(store, OPENCODE)[-1] == "Two: a.txt and b.txt."
     torn.write_bytes(whole)
     done = imported(store, session)
-    assert (done.session, done.new_commits, done.problems) == (OPENCODE, 1, ())
-    assert texts(store, OPENCODE)[-1] == "Two: a.txt and b.txt."
+    assert (done.session, done.new_commits, done.unfinished) == (OPENCODE, 0, False)
     assert original(store, OPENCODE) == content_of(session)
-    assert imported(store, session).new_commits == 0
+
+
+@pytest.mark.parametrize("folder", ["opencode/storage", "openhands/conversations/3f0b8c527a414d7e9c1d2b6f5e8a9041"])
+def test_a_folder_that_grew_by_torn_files_is_as_if_imported_whole(store: Store, tmp_path: Path, folder: str) -> None:
+    whole = Store.init(tmp_path / "whole.git", durable=False)
+    list(import_transcripts(whole, [FIXTURES / folder]))
+    # The file that the folder is recognised by comes first.
+    files = sorted((FIXTURES / folder).rglob("*.json"), key=lambda path: (path.parts[-3] != "session", path))
+    for path in files:
+        target = tmp_path / "grown" / path.relative_to(FIXTURES / folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        content = path.read_bytes()
+        for end in (0, len(content) // 2, len(content) - 2, len(content)):
+            target.write_bytes(content[:end])
+            done = list(import_transcripts(store, [tmp_path / "grown"]))
+            assert {one.unfinished for one in done if isinstance(one, ImportResult)} <= {end < len(content)}
+    assert [one.id for one in store.sessions()] == [one.id for one in whole.sessions()]
+    (session,) = (one.id for one in store.sessions())
+    assert list(store.messages(session)) == list(whole.messages(session))
+    assert original(store, session) == original(whole, session)
+
+
+def test_a_file_that_was_stored_damaged_and_is_torn_makes_no_branch(store: Store, storage: Path) -> None:
+    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
+    torn = storage / "part" / "msg_03" / "prt_0301.json"
+    content = torn.read_bytes()
+    for written in (content + b"junk", content[:60]):
+        torn.write_bytes(written)
+        imported(store, session)
+    (storage / "part" / "msg_03" / "prt_0309.json").write_bytes(content.replace(b"prt_0301", b"prt_0309"))
+    done = imported(store, session)
+    assert (done.session, done.new_commits, done.unfinished) == (OPENCODE, 1, True)
+    torn.write_bytes(content)
+    assert (imported(store, session).new_commits, original(store, OPENCODE)) == (1, content_of(session))
+
+
+def test_a_folder_waits_while_its_first_file_is_torn(store: Store, storage: Path) -> None:
+    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
+    content = session.read_bytes()
+    session.write_bytes(content[:-5])
+    (done,) = import_transcripts(store, [session])
+    assert isinstance(done, ImportFailure)
+    assert "still writing" in str(done.error)
+    session.write_bytes(content)
+    imported(store, session)
+    session.write_bytes(content[:-5])
+    waiting = imported(store, session)
+    assert (waiting.session, waiting.new_commits, waiting.unfinished) == (OPENCODE, 0, True)
+
+
+def test_a_torn_first_file_is_taken_as_it_is_where_the_format_is_named(store: Store, storage: Path) -> None:
+    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
+    session.write_bytes(session.read_bytes()[:-5])
+    for new in (15, 0):
+        (done,) = import_transcripts(store, [session], format="opencode")
+        assert isinstance(done, ImportResult)
+        assert (done.session, done.new_commits, len(done.problems)) == (OPENCODE, new, 1)
+    assert original(store, OPENCODE) == content_of(session)
+
+
+def test_secrets_are_told_of_the_files_that_hold_them_beside_a_torn_one(store: Store, storage: Path) -> None:
+    session = storage / "session" / "9d3f6c" / f"{OPENCODE}.json"
+    list(import_transcripts(store, [session], redact=True))
+    part = storage / "part" / "msg_03" / "prt_0301.json"
+    (storage / "part" / "msg_03" / "prt_0300.json").write_text('{"token": "' + SECRETS["github-pat"])
+    part.write_text(part.read_text().replace("Two:", f"Two: {SECRETS['github-pat']}"))
+    (done,) = import_transcripts(store, [session])
+    assert isinstance(done, ImportResult)
+    assert (done.new_commits, done.unfinished, [one.kind for one in done.secrets]) == (1, True, ["github-pat"])
 
 
 def test_a_folder_that_lost_a_message_goes_on_beside_the_session(store: Store, storage: Path) -> None:
@@ -156,11 +225,11 @@ def test_a_session_file_that_is_empty_is_told_once(store: Store, storage: Path) 
 @pytest.mark.parametrize(
     ("spoil", "line", "reason"),
     [
-        (lambda content: content[:-20], 9, "it is no JSON"),
+        (lambda content: content.replace(b'"time"', b"time"), 7, "it is no JSON"),
         (lambda content: content.replace(b"Two", b"T\xffo"), 6, "it is no UTF-8 at byte"),
-        (lambda _: b"\n", 1, "it is empty"),
+        (lambda content: content + b"{", 11, "it is no JSON"),
     ],
-    ids=["cut", "no UTF-8", "empty"],
+    ids=["a stray word", "no UTF-8", "junk behind it"],
 )
 def test_what_is_damaged_in_a_folder_is_reported_by_file_and_line(
     store: Store, storage: Path, spoil: Callable[[bytes], bytes], line: int, reason: str
