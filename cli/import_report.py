@@ -25,7 +25,7 @@ class Tally:
     Attributes:
         named: The paths that the user gave: what is wrong with one of them is told by the exit code.
         quiet: Whether nothing is said of what is usual where agents are at work: files that are no transcripts, and
-            what is still being written.
+            what is still being written or was taken back.
         error: The first thing that was wrong with what the user expects to be imported.
     """
 
@@ -108,6 +108,8 @@ class Tally:
             (self.left_out if done.redacted else self.stored)[secret.kind] += 1
         if done.unfinished and not self.quiet:
             self.notes.append(f"{path}: a part of it is still being written; import it again when it is complete")
+        if done.behind and not self.quiet:
+            self.notes.append(f"{path}: it is at an earlier state than {done.session}, which keeps the later one")
         if done.rewritten_from is not None:
             self.notes.append(
                 f"{path}: it does not go on where {done.rewritten_from} stands, so it is beside it, as {done.session}"
@@ -174,6 +176,7 @@ def as_json(done: ImportResult | ImportFailure) -> dict[str, Any]:
         "abandoned": [*done.abandoned],
         "rewritten_from": done.rewritten_from,
         "unfinished": done.unfinished,
+        "behind": done.behind,
         "secrets": [{"line": secret.line, "kind": secret.kind} for secret in done.secrets],
         "redacted": done.redacted,
         "held_in": [*done.held_in],

@@ -13,7 +13,7 @@ from gitsession.revisions import resolve
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.outlines import Outlines
 from gitsession.transcripts.records import join
-from gitsession.transcripts.stored import PREFIX, decode_record
+from gitsession.transcripts.stored import decode_record, is_record
 from gitsession.tree import Delta, SessionTree, common_count, deltas_of
 
 # The field of a header that says by which rules secrets were taken out.
@@ -178,7 +178,7 @@ class Branches:
         for leader in self._leaders:
             if leader.matched == number < leader.tree.count and leader.peek().encoded_id != own_id:
                 content = self.reader.objects.read(leader.peek().blob, "blob")
-                if content.startswith(PREFIX) and content.count(b"\n") == 1:
+                if is_record(content):
                     stored = b"".join(join([decode_record(content[:-1])[1]]))
                     if stored.endswith(b"\n") and record.raw.startswith(stored):
                         return len(stored)
@@ -193,6 +193,15 @@ class Branches:
     def stored(self, number: int) -> str | None:
         """Returns the session that holds the first `number` records of the file, its own branch first."""
         return next((name for name, branch in self._branches.items() if branch.matched() == number), None)
+
+    def is_behind(self, number: int) -> bool:
+        """Tells whether a file of `number` records, all of them stored, ends before the branch that holds them does."""
+        branch = next((one for one in self._branches.values() if one.matched() == number), None)
+        if branch is None or branch.count == number:
+            return False
+        state = self.reader.state(self.session_id, branch.oid)
+        following = next(deltas_of(self.reader.objects, state.tree, number))
+        return is_record(self.reader.objects.read(following.blob, "blob"))
 
     def base(self, number: int, record_id: str) -> Base:
         """Returns what record `number`, the first that is not stored, follows.
@@ -237,7 +246,7 @@ class Branches:
         for delta in deltas_of(self.reader.objects, state.tree):
             content = self.reader.objects.read(delta.blob, "blob")
             record = Record(b"")
-            if content.startswith(PREFIX) and content.count(b"\n") == 1:
+            if is_record(content):
                 record = found.outline(decode_record(content[:-1])[1])
             log.append(record._replace(id=decode_commit_id(delta.encoded_id)), size=len(content))
             if delta.number % _HELD_RECORDS == 0:

@@ -327,10 +327,16 @@ class Growth:
             abandoned=abandoned,
             rewritten_from=None if self._base is None else self._base.rewritten_from,
             unfinished=self.unfinished,
+            behind=not self.unfinished and self._is_behind(),
             secrets=tuple(self._secrets),
             redacted=self._redacts,
             held_in=tuple(self._held_in()) if self._redacts and self._secrets else (),
         )
+
+    def _is_behind(self) -> bool:
+        if self._plan is not None:
+            return self._plan.is_behind
+        return self._base is None and self._branches.is_behind(len(self._records))
 
     def _held_in(self) -> Iterator[str]:
         """Yields the sessions that hold the file's records as they were before more was taken out of them."""

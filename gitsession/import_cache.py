@@ -123,7 +123,7 @@ class ImportCache:
             return None
         try:
             name, session, refs = entry["format"], entry["session"], dict(entry["refs"])
-            flags = {key: entry[key] for key in ("unfinished", "redacted")}
+            flags = {key: entry[key] for key in ("unfinished", "behind", "redacted")}
             problems = tuple(Problem(int(line), str(reason)) for line, reason in entry["problems"])
         except (KeyError, TypeError, ValueError, OverflowError):
             return None
@@ -141,7 +141,7 @@ class ImportCache:
             return
         terms = dict(zip(_KEY, [look.state, *_terms(asked)], strict=True))
         told = {"format": result.format, "session": result.session, "unfinished": result.unfinished}
-        told["redacted"] = result.redacted
+        told |= {"behind": result.behind, "redacted": result.redacted}
         problems = [[problem.line, problem.reason] for problem in result.problems]
         self._new.append({"path": look.path, **terms, **told, "problems": problems, "refs": dict(refs)})
 

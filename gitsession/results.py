@@ -48,6 +48,7 @@ class ImportResult:
         abandoned: The sessions of abandoned lines that were made.
         rewritten_from: The session that the file no longer repeats, where it goes on beside it.
         unfinished: Whether a last line, or files of a folder, still being written, were left for the next import.
+        behind: Whether the session holds a later state than the file, which went back to an earlier one.
         secrets: What looks like a secret in the new records: stored, or taken out if `redacted`.
         redacted: Whether secrets are taken out of this session's records.
         held_in: The sessions, stored before, that the file was imported into with what is taken out here.
@@ -62,6 +63,7 @@ class ImportResult:
     abandoned: tuple[str, ...] = ()
     rewritten_from: str | None = None
     unfinished: bool = False
+    behind: bool = False
     secrets: tuple[FoundSecret, ...] = ()
     redacted: bool = False
     held_in: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import object_id
 from gitsession.transcripts import bundle, document
 from gitsession.transcripts.base import Growth, Record
-from gitsession.transcripts.stored import decode_record, encode_record
+from gitsession.transcripts.stored import decode_record, encode_record, is_record
 from gitsession.transcripts.versions import key_of, version_id
 from gitsession.tree import Delta
 
@@ -61,11 +61,13 @@ class Plan:
         base: What the new ones follow.
         versions: Which version of its record each of them is, from 1.
         is_older: Whether each is stored, as it is or as it was: then there is nothing new.
+        is_behind: Whether, besides, the branch holds later ones, or later versions of them.
     """
 
     base: Base
     versions: Column
     is_older: bool
+    is_behind: bool
     _deltas: Column
     _blobs: Blobs
 
@@ -216,7 +218,9 @@ class Comparison:
         there += sum(counts[key] > 0 for key in self._waiting)
         goes_on = there == held if growth == "directory" else in_order
         base = Base(branch.state.session_id, branch.state, branch.state.oid)
-        plan = Plan(base, versions, older and not (mended and goes_on), deltas, branch.blobs)
+        older_only = older and not (mended and goes_on)
+        behind = older_only and (_NONE in deltas or (there < held and self._lacks(branch, counts, last)))
+        plan = Plan(base, versions, older_only, behind, deltas, branch.blobs)
         if older:
             # Every record is there as it is, or was: the branch holds this state, and perhaps later ones.
             return plan
@@ -224,6 +228,15 @@ class Comparison:
         # common is another one of the same name.
         akin = self._same or held < 2 or any(delta != _NONE for delta in islice(deltas, 1, None))
         return plan if goes_on and akin and not spoilt else None
+
+    def _lacks(self, branch: _Branch, counts: Column, last: Column) -> bool:
+        """Tells whether a branch holds a record of which the file has no version; what was appended to it is none."""
+        there = column(self._scratch, "B", len(self._keys))
+        for key in self._records:
+            if key != _NONE:
+                there[key] = 1
+        lacking = (last[key] for key, count in enumerate(counts) if count and not there[key])
+        return any(is_record(self._objects.read(branch.blobs[delta], "blob")) for delta in lacking)
 
     def _is_damaged(self, blob: str) -> bool:
         """Tells whether a stored record cannot be read."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsession import FORMATS, ImportFailure, Store, import_transcripts
+from gitsession import FORMATS, ImportFailure, MessageEntry, Store, import_transcripts
 from gitsession.transcripts import recognise
 from tests.secrets_made_up import SECRETS
 
@@ -83,6 +83,18 @@ def test_every_claude_code_fixture_grows_line_by_line_to_the_same_commits(tmp_pa
     grown, _ = imported_at(tmp_path, content, whole_lines(content)[::3], "abc.jsonl")
 
     assert tips(once).items() <= tips(grown).items()
+
+
+def test_a_log_that_lost_its_end_is_behind_the_session(store_path: Path, tmp_path: Path) -> None:
+    store, path = new_store(store_path), tmp_path / "abc.jsonl"
+    lines = talk(3)
+
+    found = [take_bytes(store, b"".join(lines[:end]), path).behind for end in (2, 3, 3, 1)]
+    torn = take_bytes(store, lines[0] + lines[1][:9], path)
+    store.append("abc", MessageEntry({"role": "user", "content": "mine"}))
+
+    assert (found, torn.behind) == ([False, False, False, True], False)
+    assert not take_bytes(store, b"".join(lines), path).behind
 
 
 class TestTheLastLine:

@@ -255,6 +255,7 @@ def test_what_is_no_plain_file_of_the_store_is_no_cache(
         {"format": {}},
         {"unfinished": "no"},
         {"redacted": []},
+        {"behind": 2},
         {"refs": 7},
         {"refs": {"refs/heads/rewind": [1]}},
         {"problems": [[float("inf"), "x"]]},

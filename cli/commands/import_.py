@@ -94,9 +94,10 @@ def command(
     stderr; stdout stays empty, and the exit code is 0 unless it is interrupted; see `gitsession hook`.
 
     With --json each file is an object: path, session, format, new_commits, branch_created, problems (each with line
-    and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished, secrets (each with line and
-    kind; line 0 is the file's name), redacted, held_in (sessions, stored before, that may hold what was left out); or
-    path, skipped. Without a PATH, first each place: place, format, files. There are no notes of these on stderr then.
+    and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished, behind (the session holds a
+    later state than the file), secrets (each with line and kind; line 0 is the file's name), redacted, held_in
+    (sessions, stored before, that may hold what was left out); or path, skipped. Without a PATH, first each place:
+    place, format, files. There are no notes of these on stderr then.
     """
     if hook is not None:
         import_for_hook(settings, hook, [*map(str, paths)], redact=redact)

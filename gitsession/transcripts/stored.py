@@ -17,6 +17,11 @@ _WRAPPER = re.compile(
 )
 
 
+def is_record(content: bytes) -> bool:
+    """Tells whether a delta is one stored record."""
+    return content.startswith(PREFIX) and content.count(b"\n") == 1
+
+
 def encode_record(format_name: str, commit_id: str, record: Record) -> bytes:
     """Returns the line that stores a record.
 

@@ -29,6 +29,7 @@ RESULT_KEYS = [
     "abandoned",
     "rewritten_from",
     "unfinished",
+    "behind",
     "secrets",
     "redacted",
     "held_in",
@@ -243,3 +244,14 @@ def test_what_still_holds_the_secrets_that_are_left_out_is_said_and_how_to_take_
         assert "still hold" not in gitsession("import", "--redact", file).err
     oids = git("-C", store_path, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
     assert not [oid for oid in oids if secret in git("-C", store_path, "cat-file", "-p", oid)]
+
+
+def test_a_file_that_went_back_to_an_earlier_state_is_told(gitsession: Run, tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    said = [{"role": "user", "content": word} for word in ("one", "two")]
+    for end in (2, 1):
+        path.write_text(json.dumps(said[:end]))
+        done = gitsession("import", path)
+    assert done.out == "1 session, 0 new commits\n"
+    assert done.err == f"{path}: it is at an earlier state than chat, which keeps the later one\n"
+    assert gitsession("import", "--json", path).values[0]["behind"] is True

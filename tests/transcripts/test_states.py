@@ -9,6 +9,7 @@ from imports import imported, original, read_twice, texts
 from gitsession import (
     FoundSecret,
     ImportResult,
+    MessageEntry,
     Store,
     import_transcripts,
 )
@@ -73,6 +74,22 @@ def test_an_earlier_state_is_held_by_the_later_one(store: Store, path: Path) -> 
         done = imported(store, gemini(path, *[("a", "one"), ("b", "two"), ("c", "three")][:end], updated=updated))
     assert (done.session, done.new_commits) == (SESSION, 0)
     assert texts(store, SESSION) == ["one", "two", "three"]
+
+
+def test_a_document_that_goes_back_is_behind_the_session(store: Store, path: Path) -> None:
+    went = ((1, 0, False), (3, 1, False), (3, 1, False), (1, 1, True), (3, 0, True), (3, 1, False), (1, 0, True))
+    for end, updated, behind in went:
+        done = imported(store, gemini(path, *[("a", "one"), ("b", "two"), ("c", "three")][:end], updated=updated))
+        assert done.behind == behind
+    path.write_bytes(path.read_bytes()[:-40])
+    assert not imported(store, path).behind
+
+
+def test_a_document_is_not_behind_what_was_appended_to_its_session(store: Store, path: Path) -> None:
+    imported(store, gemini(path, ("a", "one"), ("b", "two")))
+    store.append(SESSION, MessageEntry({"role": "user", "content": "mine"}))
+    assert not imported(store, path).behind
+    assert imported(store, gemini(path, ("a", "one"))).behind
 
 
 def test_a_message_that_changed_is_a_version_of_it(store: Store, path: Path) -> None:
