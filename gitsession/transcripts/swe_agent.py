@@ -26,10 +26,12 @@ from gitsession.transcripts.normal import content_of_blocks, damaged, normal_mes
 from gitsession.view import View
 
 _PATHS = (("history",), ("trajectory",), ("messages",))
+_MESSAGE = re.compile(rb'\s*\{\s*"role"\s*:')
+_NAMES = (".traj", ".traj.json")
 _MINI = re.compile(rb'"(?:trajectory_format|mini_version|model_stats|exit_status)"\s*:')
 
 
-def _recognise(head: bytes, _name: str) -> bool:
+def _recognise(head: bytes, name: str) -> bool:
     if not document.is_document(head, _PATHS):
         return False
     around, *found = islice(document.read(head, _PATHS, _describe), 2)
@@ -37,8 +39,14 @@ def _recognise(head: bytes, _name: str) -> bool:
     if _is_step(value) or text(value, "message_type") or (text(value, "role") and text(value, "agent")):
         return True
     extra = mapping(value, "extra")
-    is_mini = bool(_MINI.search(around.raw)) or bool(extra.keys() & {"actions", "timestamp", "response"})
-    return is_mini and bool(text(value, "role"))
+    # What tells it may stand behind the messages, and is not there yet while the file is being written.
+    is_mini = (
+        name.endswith(_NAMES)
+        or bool(_MINI.search(around.raw))
+        or bool(extra.keys() & {"actions", "timestamp", "response"})
+    )
+    # Its first message may not be whole yet.
+    return is_mini and (bool(text(value, "role")) or any(_MESSAGE.match(one.raw) for one in found if one.unfinished))
 
 
 def _is_step(value: Any) -> bool:

@@ -7,7 +7,7 @@ from folded import assistant, call, conversation, speakers, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
 from gitsession.model import MessageEntry
-from gitsession.transcripts import FORMATS
+from gitsession.transcripts import FORMATS, recognise
 
 SWE_AGENT = FORMATS["swe-agent"]
 DIRECTORY = FIXTURES / "swe-agent"
@@ -72,6 +72,14 @@ def test_steps_of_a_large_run_are_its_conversation_if_it_is_whole(end: str, expe
         assert [record.raw for record in records[1:]] == [b'{"role": "user"}', b"]"]
     else:
         assert [record.problem for record in records] == expected
+
+
+def test_a_run_that_is_cut_is_no_other_format() -> None:
+    document = json.loads(MINI.read_bytes())
+    content = json.dumps({"messages": document["messages"], "info": document["info"]}, indent=2).encode()
+    for written in (MINI.read_bytes(), content):
+        found = {recognise(written[:end], MINI.name) for end in range(len(written) + 1)}
+        assert found == {None, SWE_AGENT}
 
 
 def test_steps_are_not_taken_for_the_messages_while_a_history_may_come() -> None:
