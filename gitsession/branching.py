@@ -1,12 +1,13 @@
 """Which branch of a session an import goes on with: one whose deltas are all records of the file, or a new one."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gitsession.columns import Scratch
 from gitsession.derived import names
 from gitsession.errors import Corrupt
 from gitsession.layout import decode_commit_id, encode_commit_id
+from gitsession.model import SessionMeta
 from gitsession.reading import Reader, State
 from gitsession.record_ids import made_id
 from gitsession.revisions import resolve
@@ -79,6 +80,15 @@ class Base:
     state: State | None
     expected: str | None
     rewritten_from: str | None = None
+
+    def completed(self, meta: SessionMeta) -> SessionMeta:
+        """Returns a header with what the session before had and it lacks: the first records alone do not tell it."""
+        if self.state is None:
+            return meta
+        known = self.state.meta
+        extra = {**meta.extra, **{key: value for key, value in known.extra.items() if key not in meta.extra}}
+        title, created_at = meta.title or known.title, meta.created_at or known.created_at
+        return replace(meta, title=title, created_at=created_at, extra=extra)
 
 
 @dataclass(slots=True)

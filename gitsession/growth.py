@@ -238,7 +238,8 @@ class Growth:
         self._secrets += [FoundSecret(record.line, secret.kind) for secret in secrets]
         old = self._state
         delta = NewDelta(commit_id, content, lambda: [self._format.view(record)], record.timestamp, blob)
-        built = build(old, delta, self._meta, now=None, text=self._format.text)
+        meta = self._meta if plan is None else plan.base.completed(self._meta)
+        built = build(old, delta, meta, now=None, text=self._format.text)
         self._state = built.state
         self._records.append(outline, bytes.fromhex(built.state.oid), size=len(record.raw))
         self._new += 1

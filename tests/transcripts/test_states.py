@@ -76,6 +76,14 @@ def test_an_earlier_state_is_held_by_the_later_one(store: Store, path: Path) -> 
     assert texts(store, SESSION) == ["one", "two", "three"]
 
 
+def test_the_title_stays_when_only_what_stands_around_the_messages_changes(store: Store, path: Path) -> None:
+    for updated in range(3):
+        done = imported(store, gemini(path, ("a", "one"), ("b", "two"), updated=updated))
+        assert (done.new_commits, store.info(SESSION).title) == (1 if updated else 3, "one")
+    imported(store, gemini(path, ("a", "uno"), ("b", "two"), updated=3))
+    assert store.info(SESSION).title == "uno"
+
+
 def test_a_document_that_goes_back_is_behind_the_session(store: Store, path: Path) -> None:
     went = ((1, 0, False), (3, 1, False), (3, 1, False), (1, 1, True), (3, 0, True), (3, 1, False), (1, 0, True))
     for end, updated, behind in went:
