@@ -142,7 +142,7 @@ def result_lines(done: ImportResult) -> list[str]:
 
 def held_note(store: Store, sessions: Iterable[str]) -> str | None:
     """Returns what to do about sessions that hold what was left out of others; None where they hold no secret."""
-    names = [name for one in sessions for name in (one, *(line.id for line in [*store.lines(one), *store.beside(one)]))]
+    names = [name for one in sessions for name in (one, *(info.id for info, _ in store.derived(one)))]
     holding = [store.info(name) for name in names if any(scan(store, name))]
     if not holding:
         return None

@@ -218,9 +218,9 @@ class AsyncStore:
         """Returns the lines that the user left in a session; see `Store.lines`."""
         return await self._threads.run(partial(self._store.lines, session_id))
 
-    async def beside(self, session_id: str) -> builtins.list[SessionInfo]:
-        """Returns the sessions that go on beside one; see `Store.beside`."""
-        return await self._threads.run(partial(self._store.beside, session_id))
+    def derived(self, session_id: str) -> AsyncIterator[tuple[SessionInfo, bool]]:
+        """Yields the sessions that an import derived from one; see `Store.derived`."""
+        return self._threads.each(partial(self._store.derived, session_id))
 
     async def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ; see `Store.diff`."""

@@ -21,7 +21,7 @@ _MOST_COMPARED = 8
 _MOST_NAMES = 9
 
 
-def derived(reader: Reader, session_id: str, listed: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def derived_from(reader: Reader, session_id: str, listed: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Yields the sessions that were derived from one, by name, and whether each is a line that was left.
 
     Those that cannot be read are left out.

@@ -11,7 +11,7 @@ from pathlib import Path
 from gitsession import revisions
 from gitsession.building import NewDelta
 from gitsession.conversation import entries, entry_view, message_lines, split_lines
-from gitsession.derived import derived
+from gitsession.derived import derived_from
 from gitsession.errors import AmbiguousName, SessionNotFound
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, branch_of, derived_prefixes, other_side, session_id_of
@@ -233,14 +233,16 @@ class Store:
 
         Those that cannot be read are left out.
         """
-        return self._derived(session_id, lines=True)
+        return [info for info, is_line in self.derived(session_id) if is_line]
 
-    def beside(self, session_id: str) -> builtins.list[SessionInfo]:
-        """Returns the sessions that go on beside one: its file was rewritten, or another one has its name.
+    def derived(self, session_id: str) -> Iterator[tuple[SessionInfo, bool]]:
+        """Yields the sessions that an import derived from one, and whether each is a line that the user left.
 
-        Those that cannot be read are left out.
+        Any other goes on beside it: the file was rewritten, or another one has its name. Those that cannot be read are
+        left out.
         """
-        return self._derived(session_id, lines=False)
+        for name, is_line in derived_from(self.reader, session_id, self.repository.refs.names(HEADS)):
+            yield self.info(name), is_line
 
     def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ: how many deltas they share, and what each has of its own."""
@@ -263,10 +265,6 @@ class Store:
             NotImported: The session is none, or holds more than its transcript.
         """
         return original(self.reader, session_id, self._state(session_id, at))
-
-    def _derived(self, session_id: str, *, lines: bool) -> builtins.list[SessionInfo]:
-        found = derived(self.reader, session_id, self.repository.refs.names(HEADS))
-        return [self.info(one) for one, is_line in found if is_line == lines]
 
     def _state(self, session_id: str, at: str | None) -> State:
         return revisions.resolve(self.reader, session_id, at)

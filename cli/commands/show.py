@@ -1,7 +1,7 @@
 """`gitsession show`."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
@@ -47,17 +47,16 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
     if settings.json:
         write_json(messages)
     else:
-        left, beside = (store.lines(session_id), store.beside(session_id)) if at is None else ([], [])
-        related = {"lines that were left": left, "beside it, from a file of its name": beside}
-        write(_lines(store.info(session_id, at=at), related, messages, full=full), paged=True)
+        derived = [*store.derived(session_id)] if at is None else []
+        write(_lines(store.info(session_id, at=at), derived, messages, full=full), paged=True)
 
 
 def _lines(
-    info: SessionInfo, related: Mapping[str, Sequence[SessionInfo]], messages: Iterable[Message], *, full: bool
+    info: SessionInfo, derived: Sequence[tuple[SessionInfo, bool]], messages: Iterable[Message], *, full: bool
 ) -> Iterator[str]:
     yield from title_lines(info)
-    for what, sessions in related.items():
-        if sessions:
-            yield style(one_line(f"{what}: {', '.join(one.id for one in sessions)}"), dim=True)
+    for what, left in (("lines that were left", True), ("beside it, from a file of its name", False)):
+        if names := [one.id for one, is_line in derived if is_line == left]:
+            yield style(one_line(f"{what}: {', '.join(names)}"), dim=True)
     for message in messages:
         yield from message_lines(message, full=full)
