@@ -3,7 +3,8 @@
 Every way in which real files break that rule is met here: objects glued together on one line, values printed over
 several lines, a byte order mark, CRLF, blank lines, bytes that are no UTF-8, text that is no JSON, a last line that is
 still being written. No byte is lost: `join(read(file))` is the file, but for a line end that is missing after the last
-record. What follows in a file changes nothing in the records before it.
+record. What follows in a file changes nothing in the records before it: where lines may still become a value, they
+wait, unless a whole record stands among them, which tells that the value before it was cut off.
 
 Memory is bounded by the largest record (or 64 MiB, where a line begins a value that never ends), work by the length of
 the file.
@@ -155,6 +156,9 @@ class _Reader:
         tried = size
         while depth <= _MOST_DEPTH and size <= _MOST_BYTES:
             line = self._next()
+            if line is not None and _stands_alone(line.body):
+                lines.append(line)
+                break
             if line is None or not line.ended:
                 # An unended line may stop in the middle of a token, so only those before it can be judged.
                 raw = b"\n".join([one.body for one in (*lines, line) if one is not None])
@@ -220,6 +224,19 @@ def _is_cut(text: str, failed: int | None) -> bool:
 def _could_go_on(lines: list[_Line]) -> bool:
     text = _text(b"\n".join([line.body for line in lines]))
     return _is_cut(text, _objects(text)[1])
+
+
+def _stands_alone(line: bytes) -> bool:
+    """Tells whether a line is a record that another one before it, which lacks its end, cannot hold.
+
+    Who prints a value over several lines sets what is in it off from the margin, or spreads it over lines too, but for
+    an empty object, and parts it with commas. This has to tell without what follows, so that a file gives the same
+    records however much of it there was.
+    """
+    if not line.startswith(b"{") or not line.rstrip(b" \t\r").endswith(b"}"):
+        return False
+    value, problem = parse(line)
+    return problem is None and bool(value)
 
 
 def _depth(line: bytes) -> int:

@@ -76,6 +76,31 @@ def test_a_line_cut_before_a_value_takes_no_neighbour_with_it() -> None:
     assert values(b'{"a":\n{"b":2}\n{"c":3}\n') == [None, {"b": 2}, {"c": 3}]
 
 
+@pytest.mark.parametrize("cut", [b'{"a":[', b'{"a":1,', b'{"a":', b'{"a":{"b":[1,', b"{"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_line_cut_at_the_end_of_a_file_withholds_none_of_those_that_follow(cut: bytes, end: bytes) -> None:
+    damaged, *rest = records_of(cut + end + b'{"b":2}' + end + b'{"c":3}' + end)
+    assert (damaged.raw, damaged.unfinished, damaged.problem is None) == (cut + end[:-1], False, False)
+    assert [(one.value, one.line) for one in rest] == [({"b": 2}, 2), ({"c": 3}, 3)]
+
+
+def test_of_what_follows_a_cut_line_only_a_last_line_without_its_end_is_unfinished() -> None:
+    assert values(b'{"a":[\n{"b":2}') == [None, {"b": 2}]
+    cut, whole, last = records_of(b'{"a":[\n{"b":2}\n{"c":')
+    assert (cut.raw, cut.unfinished) == (b'{"a":[', False)
+    assert whole.value == {"b": 2}
+    assert (last.raw, last.unfinished) == (b'{"c":', True)
+
+
+@pytest.mark.parametrize("within", [b'  {"b":1}', b'{"b":1},', b"{}", b"[1]"])
+def test_a_value_over_several_lines_may_hold_others_on_one_line(within: bytes) -> None:
+    begun = b'{"a":[\n' + within + b"\n"
+    (waiting,) = records_of(begun)
+    assert waiting.unfinished
+    end = b"1]}\n" if within.endswith(b",") else b"]}\n"
+    assert raws(begun + end) == [(begun + end).removesuffix(b"\n")]
+
+
 def test_a_whole_record_glued_to_a_cut_one_is_found() -> None:
     cut, found = records_of(b'{"a":{"b":"cut he{"type":"x","c":{"d":1}}\n')
     assert (cut.value, cut.newline) == (None, False)
@@ -161,6 +186,20 @@ def test_no_value_is_searched_for_beyond_a_bound() -> None:
 def test_any_pieces_come_back(pieces: list[bytes]) -> None:
     content = b"".join(pieces)
     assert b"".join(join(records_of(content))) in (content, content + b"\n")
+
+
+@given(
+    st.lists(
+        st.sampled_from([b'{"a":1}', b'{"a":[', b'{"a":{', b"{", b"}", b"]}", b",", b"1", b" {}", b"{}", b'{"b":"x'])
+    )
+)
+def test_more_lines_change_nothing_in_the_records_before(lines: list[bytes]) -> None:
+    whole = records_of(b"".join(line + b"\n" for line in lines))
+    for length in range(len(lines)):
+        begun = records_of(b"".join(line + b"\n" for line in lines[:length]))
+        if begun and begun[-1].unfinished:
+            begun.pop()
+        assert begun == whole[: len(begun)]
 
 
 def test_parse_reads_an_element_of_an_array_with_its_comma() -> None:
