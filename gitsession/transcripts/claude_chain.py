@@ -16,13 +16,13 @@ An import makes the tree of a whole file, however long: so it is columns of numb
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
-from gitsession.transcripts.base import AbandonedLine, Record
-from gitsession.transcripts.claude_prompts import prompt
-from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken, is_summary
+from gitsession.transcripts.base import Record
+from gitsession.transcripts.claude_prompts import prompt, waiting
+from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken, is_summary, is_synthetic
 from gitsession.transcripts.fields import mapping, text
 
 NONE = -1
@@ -32,7 +32,7 @@ NONE = -1
 _STAND_IN = NONE - 1
 
 # What a record is, as bits of a byte.
-_LINKED, _SPOKEN, _ASIDE, _META, _USER, _NAMES_PARENT, _BOUNDARY, _SUMMARY, _ATTACHED = (1 << bit for bit in range(9))
+_LINKED, _SPOKEN, _ASIDE, _META, _BOUNDARY, _SUMMARY, _ATTACHED = (1 << bit for bit in range(7))
 
 
 class Tree:
@@ -49,20 +49,20 @@ class Tree:
         self._scratch = scratch
         self._names = Numbering(scratch)  # of the uuids, those of missing parents too
         self._places = column(scratch, "i", most=3 * len(records))  # of the last records that have them; see `_link`
-        self._kinds = self._column("H")
-        self._said = self._column("Q")  # what `_said_anew` tells of each
-        self._parents = self._column("i", NONE)
+        self._kinds = self.column("B")
+        self._said = self.column("Q")  # what `_saying` tells of each
+        self._parents = self.column("i", NONE)
         for place, record in enumerate(records):
             value = record.value
             if text(value, "type") in CHAIN and (uuid := text(value, "uuid")):
                 self._take(place, value, uuid)
         self._link()
         self._circling: Column | None = None  # for each record more than 0 if it follows itself; None where none does
-        self._order = self._last_first()
+        self._find_circles()
         if self._circling is not None:
             self._open_circles(self._circling)
 
-    def _column(self, code: str, fill: int = 0) -> Column:
+    def column(self, code: str, fill: int = 0) -> Column:
         """Returns a number for each record."""
         return column(self._scratch, code, len(self._records), fill)
 
@@ -80,14 +80,12 @@ class Tree:
                 # A copy that a fork or a compaction wrote without its parent.
                 self._parents[place] = self._parents[earlier]
         self._places[number] = place
-        self._said[place] = _said_anew(value)
+        self._said[place] = _saying(value)
         self._kinds[place] = (
             _LINKED
             | (is_spoken(value) and _SPOKEN)
             | (is_aside(value) and _ASIDE)
             | (value.get("isMeta") is True and _META)
-            | (text(value, "type") == "user" and _USER)
-            | (value.get("parentUuid") is not None and _NAMES_PARENT)
             | (is_summary(value) and _SUMMARY)
             | (text(value, "type") == "attachment" and _ATTACHED)
         )
@@ -144,8 +142,7 @@ class Tree:
             elif kind & _SPOKEN and not kind & _ASIDE:
                 spoken = place
         if found:
-            self._circling = None
-            self._order = self._last_first()
+            self._find_circles()
 
     def linked(self) -> Iterator[int]:
         """Yields the records of the tree, in the order of the file."""
@@ -174,8 +171,26 @@ class Tree:
         """Tells whether a record belongs to a subagent or to another member of a team."""
         return bool(self._kinds[place] & _ASIDE)
 
-    def _is_spoken(self, place: int) -> bool:
+    def is_spoken(self, place: int) -> bool:
+        """Tells whether a record is a part of what user and model say to each other."""
         return bool(self._kinds[place] & _SPOKEN)
+
+    def is_meta(self, place: int) -> bool:
+        """Tells whether a record is context that was injected."""
+        return bool(self._kinds[place] & _META)
+
+    def is_summary(self, place: int) -> bool:
+        """Tells whether a record is the summary that stands for what was compacted."""
+        return bool(self._kinds[place] & _SUMMARY)
+
+    def said(self, place: int) -> int:
+        """Returns what tells a prompt that was typed, or a model's answer, from others; 0 for anything else."""
+        return self._said[place] if self._kinds[place] & _LINKED else 0
+
+    def circles(self) -> Column | None:
+        """Returns for each record the nearest one, itself or one before it, that follows itself; None if none does."""
+        circling = self._circling
+        return None if circling is None else self.nearest(lambda place: circling[place] > 0)
 
     def back(self, place: int) -> Iterator[int]:
         """Yields a record and those before it, each once."""
@@ -190,20 +205,24 @@ class Tree:
 
     def leaf(self) -> int:
         """Returns the end of the line that the agent would resume; `NONE` if nobody spoke."""
-        followed = self._column("B")
+        followed = self.column("B")
         for place in self.linked():
             if (parent := self._parents[place]) != NONE:
                 followed[parent] = 1
-        spoken = self.nearest(self._is_spoken)
+        spoken = self.nearest(self.is_spoken)
         typed = self.nearest(lambda place: self._kinds[place] & (_SPOKEN | _META) == _SPOKEN)
         ends = (spoken[place] for place in self.linked() if not followed[place])
         best = max(((not self.is_aside(end), typed[end], end) for end in ends if end != NONE), default=None)
         if best is not None:
             return best[2]
-        return max(filter(self._is_spoken, self.linked()), default=NONE)
+        return max(filter(self.is_spoken, self.linked()), default=NONE)
 
     def line(self) -> list[int]:
-        """Returns the records of the line that the agent would resume, the first one first.
+        """Returns the records of the line that the agent would resume, the first one first."""
+        return list(self.back(self.end()))[::-1]
+
+    def end(self) -> int:
+        """Returns the last record of the line that the agent would resume; `NONE` if nobody spoke.
 
         Attachments after the last that was said are of it: they may be prompts that wait for the model.
         """
@@ -211,97 +230,12 @@ class Tree:
         for place in range(end + 1, len(self._kinds) if end != NONE else 0):
             if self._kinds[place] & _ATTACHED and self._parents[place] == end:
                 end = place
-        return list(self.back(end))[::-1]
-
-    def abandoned(self) -> list[AbandonedLine]:
-        """Returns the lines that the user left, in the order in which they ended.
-
-        Only two kinds of branch points are such: several prompts that a person typed after one record, and several
-        answers, told apart by the model's message id, after one record. Parallel calls of tools, and what hooks,
-        progress and attachments add beside the line, branch the tree as well, and mean nothing.
-
-        A compaction stands between what was said before it and what was said after it, and is nothing that was said. So
-        what was said after it is told from what was said after the same record without it, or after another one: the
-        user went back to before the compaction. A compaction after which nobody spoke leaves no line.
-        """
-        # For each record, and each of the two kinds, what was said after it: by the prompt, or by the answer's id. And
-        # for each that was compacted after, by the compaction.
-        branches: _Branches = {}
-        points = self._points()
-        for place in self._said_beside_others(points):
-            before, boundary = points.before(self._parents[place])
-            point = text(self.value(place), "sessionId") if before == NONE else before
-            kind = "user" if self._kinds[place] & _USER else "model"
-            keys = [(kind, self._said[place])]
-            if before != NONE and points.compacted[before]:
-                keys.append(("compacted", boundary))
-            for kind, key in keys:
-                branches.setdefault((point, kind, self.is_aside(place)), {}).setdefault(key, []).append(place)
-        leaf = self.leaf() if any(len(alternatives) > 1 for alternatives in branches.values()) else NONE
-        return [] if leaf == NONE else self._left(leaf, branches)
-
-    def _points(self) -> "_Points":
-        compacted = self._column("B")
-        if not any(kind & _BOUNDARY for kind in self._kinds):
-            spoken = self.nearest(self._is_spoken)
-            return _Points(spoken, spoken, compacted)
-        plain = self.nearest(lambda place: self._kinds[place] & (_SPOKEN | _SUMMARY) == _SPOKEN)
-        # The summary at the beginning of a file follows nothing, so it is what others follow.
-        said = self.nearest(
-            lambda place: self._is_spoken(place) and (plain[place] == NONE or not self._kinds[place] & _SUMMARY)
-        )
-        boundaries = self.nearest(lambda place: said[place] == place or self._kinds[place] & _BOUNDARY)
-        for place in self.linked():
-            if self._kinds[place] & _BOUNDARY and said[place] != NONE:
-                compacted[said[place]] = 1
-        return _Points(said, boundaries, compacted)
-
-    def _said_beside_others(self, points: "_Points") -> Iterator[int]:
-        """Yields what was said where something else may have been said too: at a beginning, or after the same record.
-
-        In most files that is next to nothing.
-        """
-        first = self._column("i", NONE)
-        several = self._column("B")
-        for looking in (True, False):
-            for place in self.linked():
-                if not self._said[place]:
-                    continue
-                before, _ = points.before(self._parents[place])
-                if before == NONE:
-                    if not looking and not self._kinds[place] & (_ASIDE | _NAMES_PARENT):
-                        yield place
-                elif not looking:
-                    if several[before]:
-                        yield place
-                elif first[before] == NONE:
-                    first[before] = place
-                elif self._said[first[before]] != self._said[place]:
-                    several[before] = 1
-
-    def _left(self, leaf: int, branches: "_Branches") -> list[AbandonedLine]:
-        """Returns the lines that branch off and are not the one that ends in the leaf."""
-        line, aside, ends = self._column("B"), self.is_aside(leaf), self._ends()
-        for place in self.back(leaf):
-            line[place] = 1
-        found: dict[int, int | None] = {}
-        for (point, _, beside), every in branches.items():
-            hanging = ([place for place in places if ends[place] != NONE] for places in every.values())
-            alternatives = [places for places in hanging if places and beside == aside]
-            last = [max(ends[place] for place in places) for places in alternatives]
-            on_line = (any(line[place] for place in places) for places in alternatives)
-            kept = next((end for end, one in zip(last, on_line, strict=True) if one), None)
-            kept = max(last, default=None) if kept is None else kept
-            found |= {end: point if isinstance(point, int) else None for end in last if end != kept}
-        return [
-            AbandonedLine(self.entry_id(end), None if at is None else self.entry_id(at))
-            for end, at in sorted(found.items(), key=lambda pair: pair[0])
-        ]
+        return end
 
     def nearest(self, wanted: Callable[[int], object]) -> Column:
         """Returns for each record the nearest one that is wanted, itself or one before it; `NONE` where none is."""
         unknown = NONE - 1
-        nearest = self._column("i", unknown)
+        nearest = self.column("i", unknown)
         for start in self.linked():
             passed, found = 0, NONE
             for place in self.back(start):
@@ -316,77 +250,33 @@ class Tree:
                 nearest[place] = found
         return nearest
 
-    def _last_first(self) -> Column:
-        """Returns the records, each before the one that it follows, without those that follow themselves."""
-        followers = self._column("i")
+    def _find_circles(self) -> None:
+        """Finds the records that follow themselves, by passing over all others, from the ends on."""
+        followers = self.column("i")
         for place in self.linked():
             if (parent := self._parents[place]) != NONE:
                 followers[parent] += 1
-        order = column(self._scratch, "i", most=len(self._kinds))
         for start in self.linked():
             place = start
             while place != NONE and not followers[place]:
-                order.append(place)
                 followers[place] = NONE
                 place = self._parents[place]
                 if place != NONE:
                     followers[place] -= 1
-        if any(count > 0 for count in followers):
-            self._circling = followers
-        return order
-
-    def _ends(self) -> Column:
-        """Returns for each record that hangs on a beginning where what was said after it ended; else `NONE`."""
-        ends = self._column("i", NONE)
-        for place in self._order:
-            parent, end = self._parents[place], max(ends[place], place if self._is_spoken(place) else NONE)
-            ends[place] = end
-            if parent != NONE:
-                ends[parent] = max(ends[parent], end)
-        hangs = self._column("B")
-        for number in range(len(self._order) - 1, -1, -1):
-            place = self._order[number]
-            parent = self._parents[place]
-            hangs[place] = parent == NONE or hangs[parent]
-        for place, hanging in enumerate(hangs):
-            if not hanging:
-                ends[place] = NONE
-        return ends
+        self._circling = followers if any(count > 0 for count in followers) else None
 
 
-class _Points(NamedTuple):
-    """What the records are said after.
+def _saying(value: dict[str, Any]) -> int:
+    """Returns what tells a typed prompt, or a model's answer, from others; 0 for anything else.
 
-    Attributes:
-        said: For each record the nearest one that was said, itself or one before it; `NONE` where none is.
-        boundaries: The same, or the mark of a compaction that is nearer.
-        compacted: Whether there is a compaction right after each.
-    """
-
-    said: Column
-    boundaries: Column
-    compacted: Column
-
-    def before(self, parent: int) -> tuple[int, int]:
-        """Returns what was said before what follows a record, and the compaction between them; `NONE` for none."""
-        if parent == NONE:
-            return NONE, NONE
-        said, nearest = self.said[parent], self.boundaries[parent]
-        return said, NONE if nearest == said else nearest
-
-
-_Branches = dict[tuple[str | int, str, bool], dict[int, list[int]]]
-
-
-def _said_anew(value: dict[str, Any]) -> int:
-    """Returns what tells a typed prompt, or a model's answer, from others in its place; 0 for anything else.
-
-    It is a digest of 64 bits: only the few things that follow one record are told apart by it.
+    It is a digest of 64 bits. What is written twice, as when a session is resumed, has the same one, and so have all
+    parts of an answer.
     """
     if said := prompt(value):
-        # A prompt that is written twice, as when a session is resumed, is the same prompt.
         key = f"{text(value, 'promptId') or text(value, 'timestamp')} {said}"
-    elif text(value, "type") != "assistant" or value.get("isApiErrorMessage") is True:
+    elif said := waiting(value):
+        key = f"queued {said}"
+    elif text(value, "type") != "assistant" or value.get("isApiErrorMessage") is True or is_synthetic(value):
         return 0
     else:
         key = text(mapping(value, "message"), "id")

@@ -15,6 +15,7 @@ from gitsession.transcripts.base import AbandonedLine, Format, Record, TextRules
 from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_compose import compose
 from gitsession.transcripts.claude_fold import fold
+from gitsession.transcripts.claude_left import abandoned
 from gitsession.transcripts.claude_outlines import outline
 from gitsession.transcripts.claude_prompts import Split, command, prompt, split, split_by_text_1
 from gitsession.transcripts.claude_records import CHAIN, KINDS, describe
@@ -103,7 +104,7 @@ def _title(header: Mapping[str, Any], value: dict[str, Any], how: Split) -> dict
 
 
 def _abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[AbandonedLine]:
-    return Tree(log, scratch).abandoned()
+    return abandoned(Tree(log, scratch), scratch)
 
 
 CLAUDE_CODE = Format(

@@ -3,8 +3,8 @@
 from typing import Any
 
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.claude_prompts import prompt
-from gitsession.transcripts.claude_records import CHAIN
+from gitsession.transcripts.claude_prompts import prompt, waiting
+from gitsession.transcripts.claude_records import CHAIN, is_synthetic
 from gitsession.transcripts.fields import text
 
 # What the tree of records is made of, and what tells prompts apart.
@@ -28,6 +28,10 @@ def outline(record: Record) -> Record:
     kept: dict[str, Any] = {key: found for key in ((*_TREE, *_PROMPT) if said else _TREE) if (found := value.get(key))}
     if own := text(value.get("message"), "id"):
         kept["message"] = {"id": own}
+        if is_synthetic(value):
+            kept["message"]["model"] = text(value.get("message"), "model")
     if said:
         kept["message"] = {**kept.get("message", {}), "content": said}
+    elif said := waiting(value)[:_OUTLINED]:
+        kept["attachment"] = {"type": "queued_command", "prompt": said}
     return record._replace(raw=b"", value=kept)

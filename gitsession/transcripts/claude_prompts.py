@@ -101,6 +101,12 @@ def command(value: dict[str, Any]) -> str:
     return f"{found['name']} {found.get('args', '')}".strip() if found.get("name") else ""
 
 
+def waiting(value: dict[str, Any]) -> str:
+    """Returns what a person typed while the model worked; "" where a record is anything else."""
+    typed = split(value).typed if queued(value) is not None else []
+    return flat_text(_texts(typed) or typed).strip()
+
+
 def _texts(typed: Any) -> list[Any]:
     """Returns those blocks of a prompt that are text: images beside it do not name a session."""
     blocks = typed if isinstance(typed, list) else []

@@ -12,6 +12,8 @@ from gitsession.transcripts.fields import items, mapping, text, time
 CHAIN = ("user", "assistant", "system", "attachment", "progress")
 """The kinds that carry a uuid and the uuid of the record that they follow."""
 
+_SYNTHETIC = "<synthetic>"
+
 # Other kinds, each with the field that it is known by and that says most.
 KINDS = {
     "summary": "summary",
@@ -93,7 +95,12 @@ def queued(value: dict[str, Any]) -> Any:
     return attachment.get("prompt")
 
 
+def is_synthetic(value: dict[str, Any]) -> bool:
+    """Tells whether the agent itself speaks in an assistant record, as the model would."""
+    return text(value.get("message"), "model") == _SYNTHETIC
+
+
 def model(value: dict[str, Any]) -> str:
     """Returns the model that spoke in an assistant record; "" where the agent itself did."""
     name = text(value.get("message"), "model")
-    return "" if name == "<synthetic>" else name
+    return "" if name == _SYNTHETIC else name

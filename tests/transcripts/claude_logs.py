@@ -19,9 +19,9 @@ def user(uuid: str, parent: str | None, content: Any, **fields: Any) -> Record:
     return record({"type": "user", "uuid": uuid, "parentUuid": parent, "message": message, **fields})
 
 
-def answer(uuid: str, parent: str | None, content: Any, message_id: str, **fields: Any) -> Record:
+def answer(uuid: str, parent: str | None, content: Any, message_id: str, *, model: str = "m", **fields: Any) -> Record:
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    message = {"role": "assistant", "id": message_id, "model": "m", "content": blocks}
+    message = {"role": "assistant", "id": message_id, "model": model, "content": blocks}
     return record({"type": "assistant", "uuid": uuid, "parentUuid": parent, "message": message, **fields})
 
 

@@ -44,6 +44,48 @@ def test_lines_may_be_left_within_a_line_that_was_left() -> None:
     assert left(log) == [("u3", "a2"), ("u4", "a1")]
 
 
+COMMAND = "<command-message>review</command-message>\n<command-name>/review</command-name>"
+TWO = [*START, user("u2", "a1", "two"), answer("a2", "u2", "2", "m2")]
+QUEUED = {"type": "queued_command", "prompt": "meanwhile", "commandMode": "prompt"}
+
+
+@pytest.mark.parametrize(
+    ("log", "lines"),
+    [
+        ([*TWO, user("c1", "a1", COMMAND), user("c2", "c1", "Do it", isMeta=True), answer("a3", "c2", "3", "m3")],
+         [("a2", "a1")]),
+        ([*START, user("c1", "a1", COMMAND), answer("a2", "c1", "2", "m2"), user("u2", "a1", "two")], [("a2", "a1")]),
+        ([*START, user("c1", "a1", "<bash-input>make</bash-input>"), user("c2", "c1", "<bash-stdout>no</bash-stdout>"),
+          user("u2", "c2", "why?"), answer("a2", "u2", "2", "m2"), user("u3", "a1", "three")], [("a2", "a1")]),
+        ([*START, user("c1", "a1", "Caveat", isMeta=True), user("c2", "c1", "<command-name>/model</command-name>"),
+          user("c3", "c2", "<local-command-stdout>Set</local-command-stdout>"), user("u2", "c3", "two"),
+          user("u3", "a1", "three")], [("u2", "a1")]),
+        ([START[0], call("a1", "u1", "t1", "m1"), result("r1", "a1", "t1"),
+          other("x1", "r1", "attachment", attachment=QUEUED), answer("a2", "x1", "2", "m2"),
+          user("u2", "r1", "two")], [("a2", "r1")]),
+        ([START[0], other("x1", "u1", "attachment", attachment=QUEUED), user("i1", "x1", "[Request interrupted"),
+          user("u2", "u1", "two")], [("i1", "u1")]),
+        ([*TWO, user("u3", "a2", "three"), user("u4", "u2", "four")], [("u3", "u2")]),
+        ([START[0], call("a1", "u1", "t1", "m1"), result("r1", "a1", "t1"), call("a2", "r1", "t2", "m2"),
+          result("r2", "a2", "t2"), answer("a3", "r2", "3", "m3"), user("u2", "r1", "two")], [("a3", "r1")]),
+        ([user("c1", None, COMMAND), answer("a1", "c1", "1", "m1"), user("u2", None, "two")], [("a1", None)]),
+        ([answer("a1", "gone", "1", "m1"), user("u2", None, "two")], [("a1", None)]),
+        ([*START, user("u2", None, "<command-name>/cost</command-name>")], [("a1", None)]),
+        ([*TWO, user("u3", "a1", "three"), user("n1", "a2", "a late reminder", isMeta=True)], [("a2", "a1")]),
+    ],
+    ids=[
+        "for a command", "after a command", "after a command of the shell", "after what a command prints",
+        "after a prompt that was queued", "with a prompt that was queued", "for a prompt after one that has an answer",
+        "for a prompt in the middle of a turn", "from the beginning after a command", "after a prompt that is gone",
+        "for a command at the beginning", "with a reminder that was written late",
+    ],
+)  # fmt: skip
+def test_a_line_is_left_where_something_is_said_in_it_whatever_it_begins_with(
+    log: list[Record], lines: list[tuple[str, str | None]]
+) -> None:
+    assert left(log) == lines
+
+
 def test_what_stands_between_does_not_hide_a_branch() -> None:
     log = [
         *START,
@@ -72,6 +114,9 @@ def test_what_stands_between_does_not_hide_a_branch() -> None:
         [user("u2", "a1", "two", promptId="p"), user("u3", "a1", "two", promptId="p")],
         [user("u2", None, "two", isSidechain=True), user("u3", None, "three", isSidechain=True)],
         [user("u2", None, "a session of its own", sessionId="other")],
+        [user("c1", "a1", COMMAND), user("u2", "a1", "two")],
+        [answer("s1", "a1", "No response requested.", "m8", model="<synthetic>"), user("u2", "a1", "two")],
+        [user("u2", "a1", "two"), answer("a2", "u2", "2", "m2"), user("u1b", None, "one")],
     ],
     ids=[
         "parallel calls",
@@ -83,6 +128,9 @@ def test_what_stands_between_does_not_hide_a_branch() -> None:
         "a prompt written twice",
         "subagents",
         "several sessions",
+        "a command alone",
+        "words of the agent itself",
+        "a session that is being written again",
     ],
 )
 def test_other_branch_points_leave_nothing(beside: list[Record]) -> None:
