@@ -31,6 +31,9 @@ def abandoned(tree: Tree, scratch: Scratch | None = None) -> list[AbandonedLine]
     return [] if end == NONE else _Left(tree, end, scratch).lines()
 
 
+_SEVERAL = -1
+
+
 class _Way(NamedTuple):
     """The way back from a record to one of a line that is known, or to a beginning.
 
@@ -101,7 +104,7 @@ class _Left:
         way = self._way(end)
         for place in islice(self._tree.back(end), way.steps):
             self._known[place] = 1
-            if way.is_new and (said := self._tree.said(place)):
+            if way.is_new and end != self._end and (said := self._tree.said(place)):
                 self._said.add(str(said))
         return way if way.is_new and (way.point != NONE or self._is_further(way)) else None
 
@@ -111,8 +114,8 @@ class _Left:
 
     def _way(self, end: int) -> _Way:
         tree = self._tree
-        steps, point, first, last, compacted, speaks = 0, NONE, NONE, NONE, False, False
-        is_new, goes_on = end == self._end, False
+        steps, point, first, last, compacted = 0, NONE, NONE, NONE, False
+        alike, goes_on = 0, False  # what all that was said on it is; `_SEVERAL` for several
         for place in tree.back(end):
             if self._known[place]:
                 point = place
@@ -121,16 +124,27 @@ class _Left:
             if last == NONE and tree.is_spoken(place) and not tree.is_meta(place):
                 last = place
             if said := tree.said(place):
-                first, compacted, speaks = place, False, True
-                is_new = is_new or str(said) not in self._said
+                first, compacted = place, False
+                alike = said if alike in (0, said) else _SEVERAL
                 goes_on = goes_on or said == self._resumed
                 continue
-            first = first if speaks else place
+            first = first if alike else place
             compacted = compacted or tree.is_summary(place)
-        if goes_on and end != self._end and self._saying(point) != self._resumed:
-            # A resumed session was being written again as far as here, so that nobody left what it goes on with.
-            is_new = False
+        # Most ways are short: the other parts of an answer, beside the one that the line goes on from.
+        before = self._saying(point) if alike else 0
+        is_new = alike not in (0, before) and self._says_more(end, steps)
+        # A resumed session was being written again as far as here: nobody left what it goes on with.
+        is_new = is_new and (not goes_on or before == self._resumed)
+        is_new = is_new or end == self._end
         return _Way(steps, point, first, end if last == NONE else last, compacted, is_new)
+
+    def _says_more(self, end: int, steps: int) -> bool:
+        """Tells whether something that stands in no known line is said in the last steps of one."""
+        if not len(self._said):
+            for said in filter(None, map(self._tree.said, self._tree.back(self._end))):
+                self._said.add(str(said))
+        said_here = filter(None, map(self._tree.said, islice(self._tree.back(end), steps)))
+        return any(str(said) not in self._said for said in said_here)
 
     def _is_further(self, way: _Way) -> bool:
         """Tells whether a line from a beginning is not the first that is known of its session.
