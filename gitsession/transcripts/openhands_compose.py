@@ -84,6 +84,7 @@ class _Files:
         self._number = 0
         self._shown: list[str] = []  # the events that the model is shown, without the system prompt
         self._names: dict[str, str] = {}  # the events of entries
+        self._unsaid: list[str] = []  # the entries that are to have the name of the next event
         self._called: set[str] = set()  # the ids of calls, of which the agent drops what it finds twice
 
     def all(self) -> Iterator[bytes]:
@@ -94,9 +95,16 @@ class _Files:
         yield from (self._state(state) for state in [*states][:1] if is_state(state))
         yield from self._copied(events)
         said = said_with_results(self._draft)
+        prompt: Message = {}
         if said and not events:
-            yield self._system(said.pop(0) if _is_prompt(said[0].message) else None)
+            told = said.pop(0) if _is_prompt(said[0].message) else None
+            prompt = told.message if told is not None else {}
+            yield self._system(told)
         for one in said:
+            if prompt and one.message == prompt:
+                # Said once more behind what a compaction forgot; here it is never forgotten.
+                self._unsaid.append(one.entry_id)
+                continue
             if one.compaction is not None:
                 yield self._condensation(one.compaction, one.at)
             else:
@@ -224,7 +232,9 @@ class _Files:
         """Notes that the model is shown the next event."""
         self._shown.append(self._own())
         if entry_id:
-            self._names.setdefault(entry_id, self._own())
+            for name in (*self._unsaid, entry_id):
+                self._names.setdefault(name, self._own())
+            self._unsaid = []
 
 
 def _is_result(event: dict[str, Any]) -> bool:

@@ -1,18 +1,19 @@
 """The conversation of OpenHands' events, in whichever form they are kept.
 
-Events are in order. A condensation is a compaction that keeps what follows the last event that it forgot. The calls of
-one answer are events one behind the other, which say that they have it in common (`llm_response_id`).
+Events are in order. A condensation is a compaction. It may keep events before some that it forgot, such as the first
+prompt, while a compaction keeps all messages from one on: so these are said once more, behind what it forgot. The calls
+of one answer are events one behind the other, which say that they have it in common (`llm_response_id`).
 """
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from gitsession.model import CompactionEntry, Message
+from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts import bundle, document
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import items, mapping, text
-from gitsession.transcripts.folding import Conversation, fold_each
+from gitsession.transcripts.folding import Conversation, entries_of
 from gitsession.transcripts.openhands_events import forgotten, messages_of
 
 STATE = "base_state.json"
@@ -50,34 +51,65 @@ def _order(path: str) -> tuple[str, int, str]:
 
 def fold(log: Sequence[Record]) -> Conversation:
     """Returns the conversation of a log."""
-    names: dict[str, str] = {}
-    said: list[tuple[str, str | None]] = []  # the events that are messages, and the entries that they became
-    answer = ""  # whose calls the last message has
-    calls: list[Message] = []
+    return _Fold(events_now(log)).entries
 
-    def messages(record: Record) -> Sequence[Message] | CompactionEntry:
-        nonlocal answer, calls
-        event = _with_images(inner_of(record.value))
-        made = messages_of(event, names)
-        if isinstance(made, CompactionEntry):
-            gone = forgotten(event)
-            last = max((place for place, (name, _) in enumerate(said) if name in gone), default=-1)
-            kept = next((own for _, own in said[last + 1 :]), None) if last >= 0 else None
-            answer = ""
-            return CompactionEntry(made.summary, kept, None)
-        if not made:
-            return []
+
+class _Said(NamedTuple):
+    """An entry that the model is still shown, and the events that it is made of."""
+
+    entry: MessageEntry
+    events: list[str]
+
+
+class _Fold:
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.entries: Conversation = []
+        # What the model is shown: the last of the messages among the entries, none left out.
+        self._shown: list[_Said] = []
+        self._names: dict[str, str] = {}  # of the tools, by their calls
+        self._answer = ""  # whose calls the last message has
+        self._calls: list[Message] = []
+        self._time = ""
+        for place, record in enumerate(records):
+            self._time = record.timestamp or self._time
+            event = _with_images(inner_of(record.value))
+            made, own = messages_of(event, self._names), record.id or f"record-{place}"
+            if isinstance(made, CompactionEntry):
+                self._put_compaction(made.summary, forgotten(event), own)
+            elif made:
+                self._put(event, made, own)
+
+    def _put(self, event: dict[str, Any], made: list[Message], own: str) -> None:
         asked = items(made[0], "tool_calls")
         response = text(event, "llm_response_id") if asked else ""
-        if response and response == answer and made[0].keys() == {"role", "tool_calls"}:
-            said.append((str(event.get("id")), said[-1][1]))
-            calls += asked
-            return []
-        answer, calls = response, asked
-        said.append((str(event.get("id")), record.id))
-        return made
+        if response and response == self._answer and made[0].keys() == {"role", "tool_calls"}:
+            self._shown[-1].events.append(str(event.get("id")))
+            self._calls += asked
+            return
+        self._answer, self._calls = response, asked
+        for entry in entries_of(made, own, self._time):
+            self.entries.append(entry)
+            self._shown.append(_Said(entry, [str(event.get("id"))]))
 
-    return fold_each(events_now(log), messages)
+    def _put_compaction(self, summary: str, gone: set[str], own: str) -> None:
+        """Puts a compaction behind what it kept: of what it kept before what it forgot, a copy stands behind that."""
+        self._answer = ""
+        lost = [place for place, one in enumerate(self._shown) if gone.issuperset(one.events)]
+        split = lost[-1] + 1 if lost else 0
+        before = [self._shown[place] for place in sorted({*range(split)} - {*lost})]
+        after = self._shown[split:]
+        start = len(self.entries)
+        if after:
+            start = next(place for place in reversed(range(start)) if self.entries[place] is after[0].entry)
+        at = self.entries[start - 1].timestamp if start else self._time
+        copies = [
+            _Said(MessageEntry({**one.entry.message}, id=f"{own}/{number}", timestamp=at), one.events)
+            for number, one in enumerate(before, 1)
+        ]
+        self.entries[start:start] = [one.entry for one in copies]
+        self._shown = copies + after
+        first = self._shown[0].entry.id if self._shown else None
+        self.entries.append(CompactionEntry(summary, first, None, id=own, timestamp=self._time))
 
 
 def _with_images(event: dict[str, Any]) -> dict[str, Any]:

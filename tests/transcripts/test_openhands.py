@@ -7,6 +7,7 @@ import pytest
 from folded import assistant, call, conversation, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
+from gitsession.model import CompactionEntry, MessageEntry, build_context
 from gitsession.transcripts import FORMATS, recognise
 from gitsession.transcripts.bundle import line_of
 
@@ -15,26 +16,46 @@ DIRECTORY = FIXTURES / "openhands"
 STATE = DIRECTORY / "conversations" / "5d7a1a0c-1a55-4f0a-9a5f-6f6f0f6f0a01" / "base_state.json"
 SYSTEM = {"role": "system", "content": "You are OpenHands agent, a helpful assistant."}
 MODEL = "claude-sonnet-4"
+ANSWER = assistant("There is one file: a.txt.", model=MODEL)
 
 
 @pytest.mark.parametrize("name", ["trajectory.json", "events.jsonl"])
 def test_actions_and_observations_are_calls_and_results(name: str) -> None:
     messages = conversation(DIRECTORY / name)
-    assert messages[:6] == [
+    assert messages[:7] == [
         SYSTEM,
         user("List the files."),
         assistant("I list them.", tool_calls=[call("toolu_1", "execute_bash", '{"command":"ls"}')], model=MODEL),
         tool("a.txt", "toolu_1", "execute_bash"),
+        SYSTEM,  # once more: the condensation kept it, and forgot what was said after it
         assistant(tool_calls=[call("toolu_2", "str_replace_editor", '{"path":"b.txt"}')], model=MODEL),
         tool("no such file", "toolu_2", "str_replace_editor", is_error=True),
     ]
-    assert messages[7:] == [assistant("There is one file: a.txt.", model=MODEL)]
+    assert messages[8:] == [ANSWER]
 
 
 def test_a_condensation_keeps_what_it_did_not_forget() -> None:
     entries = OPENHANDS.fold(read(OPENHANDS, (DIRECTORY / "events.jsonl").read_bytes()))
-    compaction = entries[6]
-    assert (compaction.summary, compaction.first_kept_id) == ("The user wants a list.", entries[4].id)
+    summary = user("[Conversation summary]\nThe user wants a list.")
+    assert isinstance(entries[7], CompactionEntry)
+    assert build_context(entries) == [summary, SYSTEM, *(conversation(DIRECTORY / "events.jsonl")[5:7]), ANSWER]
+
+
+def test_what_a_condensation_keeps_before_what_it_forgets_is_said_once_more() -> None:
+    prompts = [prompt(f"m{number}") for number in range(6)]
+    forget = [
+        sdk("Condensation", f"k{number}", forgotten_event_ids=gone, summary=f"s{number}")
+        for number, gone in enumerate([["m1", "m2"], ["k0-summary", "m3"], ["elsewhere"]])
+    ]
+    entries = fold_of(*prompts[:4], forget[0], prompts[4], forget[1], prompts[5], forget[2])
+    assert len({entry.id for entry in entries}) == len(entries)
+    for number, kept in enumerate((["m0", "m3"], ["m0", "m4"], ["m0", "m4", "m5"])):
+        place = next(place for place, entry in enumerate(entries) if entry.id == f"k{number}")
+        assert [one["content"] for one in build_context(entries[: place + 1])][1:] == kept
+    # What was said before a condensation is in the order in which it was said.
+    assert [entry.message["content"] for entry in fold_of(*prompts) if isinstance(entry, MessageEntry)] == [
+        f"m{number}" for number in range(6)
+    ]
 
 
 def test_a_history_is_found_in_what_an_evaluation_writes() -> None:
@@ -45,6 +66,7 @@ def test_the_events_of_the_sdk_lie_in_files() -> None:
     assert conversation(STATE) == [
         {"role": "system", "content": "You are OpenHands agent."},
         user("Show the log."),
+        {"role": "system", "content": "You are OpenHands agent."},
         assistant(
             "I look.",
             reasoning="The log is in /tmp.",
@@ -52,7 +74,7 @@ def test_the_events_of_the_sdk_lie_in_files() -> None:
         ),
         tool("panic: boom", "c1", "execute_bash"),
         tool("Tool 'nope' not found.", "c2", "nope", is_error=True),
-        ("The log shows a panic.", "events:event-00002-e2.json"),
+        ("The log shows a panic.", "events:event-00005-e5.json/1"),
         assistant("It panics at the start.", reasoning="Clear."),
     ]
 
@@ -105,9 +127,16 @@ def action(own: str, call_id: str, response: str, *thought: str) -> dict[str, An
     return sdk("ActionEvent", own, thought=[{"type": "text", "text": one} for one in thought], action=None, **known)
 
 
+def prompt(own: str) -> dict[str, Any]:
+    return sdk("MessageEvent", own, llm_message={"role": "user", "content": [{"type": "text", "text": own}]})
+
+
+def fold_of(*events: dict[str, Any]) -> list[Any]:
+    return OPENHANDS.fold(read(OPENHANDS, b"".join(json.dumps(event).encode() + b"\n" for event in events)))
+
+
 def events_of(*events: dict[str, Any]) -> list[Any]:
-    found = OPENHANDS.fold(read(OPENHANDS, b"".join(json.dumps(event).encode() + b"\n" for event in events)))
-    return [getattr(entry, "message", None) or (entry.summary, entry.first_kept_id) for entry in found]
+    return [getattr(entry, "message", None) or (entry.summary, entry.first_kept_id) for entry in fold_of(*events)]
 
 
 def test_the_calls_of_one_answer_stand_in_one_message() -> None:
