@@ -35,7 +35,7 @@ LONG = 2000
 
 NAMES: Mapping[str, str] = {
     "thoughts": "thought",
-    "thoughts that Claude did not sign": "thought that Claude did not sign",
+    "thoughts without Claude's signature": "thought without Claude's signature",
     "thoughts without an answer": "thought without an answer",
     "images in prompts": "image in a prompt",
     "images in answers": "image in an answer",
@@ -71,7 +71,7 @@ _PAIRED: Mapping[str, Fate] = {"images in answers": TEXT, "results without a cal
 
 LOSSES: Mapping[str, Mapping[str, Fate]] = {
     "claude-code": {
-        "thoughts that Claude did not sign": LEFT,
+        "thoughts without Claude's signature": LEFT,
         "images in answers": TEXT,
         "files elsewhere": TEXT,
         "entries of other kinds": LEFT,
@@ -89,7 +89,7 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         **_EVERYWHERE,
     },
     "droid": {
-        "thoughts that Claude did not sign": LEFT,
+        "thoughts without Claude's signature": LEFT,
         "images in answers": TEXT,
         "images in context": TEXT,
         "messages that compactions kept": LEFT,
@@ -192,7 +192,7 @@ def _count(message: Message, found: Counter[str], called: set[str]) -> None:
     found["marks of injected context"] += role == "user" and is_context(message)
     if text(message, "reasoning"):
         found["thoughts"] += 1
-        found["thoughts that Claude did not sign"] += not signed_thoughts(message)
+        found["thoughts without Claude's signature"] += not signed_thoughts(message)
         found["thoughts without an answer"] += not (calls or marked_words(message))
     found["tool calls"] += len(calls)
     found["ends of long calls and results"] += sum(len(shown_arguments(call)) > LONG for call in calls)

@@ -109,16 +109,14 @@ def content_of_blocks(blocks: Any) -> list[Message]:
 
 def assistant_of_blocks(blocks: Iterable[Any], *, model: str = "", meta: bool = False) -> Message | None:
     """Returns what a model said from Anthropic blocks; None where that is nothing."""
-    said, thoughts, details, calls = [], [], [], []
+    blocks = list(blocks)
+    said, thoughts, calls = [], [], []
     for block in blocks:
         match text(block, "type"):
             case "thinking":
                 thoughts.append(text(block, "thinking"))
-                if signature := text(block, "signature"):
-                    details.append({"type": "reasoning.text", "text": thoughts[-1], "signature": signature})
             case "redacted_thinking":
-                if encrypted := text(block, "data"):
-                    details.append({"type": "reasoning.encrypted", "data": encrypted})
+                pass
             case "tool_use" | "server_tool_use" | "mcp_tool_use":
                 calls.append(tool_call(text(block, "id"), text(block, "name"), block.get("input")))
             case _:
@@ -126,9 +124,22 @@ def assistant_of_blocks(blocks: Iterable[Any], *, model: str = "", meta: bool = 
     reasoning = "\n".join(filter(None, thoughts))
     if not (said or calls or reasoning):
         return None
+    details = signed_blocks(blocks)
     return normal_message(
         "assistant", said, reasoning=reasoning, reasoning_details=details, tool_calls=calls, model=model, meta=meta
     )
+
+
+def signed_blocks(blocks: Iterable[Any]) -> list[Message]:
+    """Returns those of Anthropic blocks that are thoughts with a signature, as `reasoning_details`."""
+    details: list[Message] = []
+    for block in blocks:
+        kind = text(block, "type")
+        if kind == "thinking" and (signature := text(block, "signature")):
+            details.append({"type": "reasoning.text", "text": text(block, "thinking"), "signature": signature})
+        elif kind == "redacted_thinking" and (encrypted := text(block, "data")):
+            details.append({"type": "reasoning.encrypted", "data": encrypted})
+    return details
 
 
 def user_of_blocks(content: Any, names: Mapping[str, str], *, meta: bool = False) -> list[Message]:

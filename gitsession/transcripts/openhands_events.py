@@ -12,7 +12,15 @@ from gitsession.parts import Part, compact
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import integer, items, mapping, one_line, text
 from gitsession.transcripts.folding import shown_together
-from gitsession.transcripts.normal import content_of_blocks, damaged, image_part, normal_message, text_part, tool_call
+from gitsession.transcripts.normal import (
+    content_of_blocks,
+    damaged,
+    image_part,
+    normal_message,
+    signed_blocks,
+    text_part,
+    tool_call,
+)
 from gitsession.view import View
 
 _SDK_KINDS = (
@@ -132,7 +140,7 @@ def _sdk(value: dict[str, Any], names: dict[str, str]) -> list[Message] | Compac
             arguments = inner.get("arguments", action)
             thought = content_of_blocks(value.get("thought"))
             calls = [tool_call(call, name, arguments)]
-            return [normal_message("assistant", thought, reasoning=_reasoning(value), tool_calls=calls)]
+            return [normal_message("assistant", thought, **_reasoning(value), tool_calls=calls)]
         case "ObservationEvent":
             seen = mapping(value, "observation")
             output = seen.get("content", seen.get("output", seen.get("text")))
@@ -155,10 +163,13 @@ def _llm_message(value: dict[str, Any]) -> list[Message]:
     by_user = text(message, "role") == "user"
     if by_user:
         return [normal_message("user", content, meta=text(value, "source") != "user")] if content else []
-    reasoning = _reasoning(message) or _reasoning(value)
-    return [normal_message("assistant", content, reasoning=reasoning)] if content or reasoning else []
+    thoughts = next(filter(lambda one: one["reasoning"], (_reasoning(message), _reasoning(value))), _reasoning(message))
+    return [normal_message("assistant", content, **thoughts)] if content or thoughts["reasoning"] else []
 
 
-def _reasoning(value: dict[str, Any]) -> str:
-    thoughts = [text(block, "thinking") for block in items(value, "thinking_blocks")]
-    return text(value, "reasoning_content") or "\n".join(filter(None, thoughts))
+def _reasoning(value: dict[str, Any]) -> dict[str, Any]:
+    """Returns what was thought, and the same as Claude signed it, which alone gives such blocks."""
+    blocks = items(value, "thinking_blocks")
+    thoughts = filter(None, (text(block, "thinking") for block in blocks))
+    reasoning = text(value, "reasoning_content") or "\n".join(thoughts)
+    return {"reasoning": reasoning, "reasoning_details": signed_blocks(blocks)}

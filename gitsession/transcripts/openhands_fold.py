@@ -70,9 +70,13 @@ class _Fold:
         self._answer = ""  # whose calls the last message has
         self._calls: list[Message] = []
         self._time = ""
+        self._model = ""  # that the agent is set up with
         for place, record in enumerate(records):
             self._time = record.timestamp or self._time
-            event = _with_images(inner_of(record.value))
+            value = inner_of(record.value)
+            if is_state(value):
+                self._model = text(mapping(mapping(value, "agent"), "llm"), "model")
+            event = _with_images(value)
             made, own = messages_of(event, self._names), record.id or f"record-{place}"
             if isinstance(made, CompactionEntry):
                 self._put_compaction(made.summary, forgotten(event), own)
@@ -80,6 +84,9 @@ class _Fold:
                 self._put(event, made, own)
 
     def _put(self, event: dict[str, Any], made: list[Message], own: str) -> None:
+        if "reasoning_details" in made[0] and "claude" in self._model:
+            # No event says which model spoke; a signature says that it was Claude.
+            made[0].setdefault("model", self._model)
         asked = items(made[0], "tool_calls")
         response = text(event, "llm_response_id") if asked else ""
         if response and response == self._answer and made[0].keys() == {"role", "tool_calls"}:

@@ -136,7 +136,31 @@ def _assistant(message: dict[str, Any]) -> Message | None:
     parts = _parts(blocks)
     if not (parts or calls or reasoning):
         return None
-    return normal_message("assistant", parts, reasoning=reasoning, tool_calls=calls, model=text(message, "model"))
+    details = _signed(blocks) if _is_claude(message) else []
+    return normal_message(
+        "assistant",
+        parts,
+        reasoning=reasoning,
+        reasoning_details=details,
+        tool_calls=calls,
+        model=text(message, "model"),
+    )
+
+
+def _is_claude(message: dict[str, Any]) -> bool:
+    """Tells whether the signatures of an answer are those that Claude gives; other models have other ones."""
+    return text(message, "api") == "anthropic-messages" or "claude" in text(message, "model")
+
+
+def _signed(blocks: Iterable[Any]) -> list[Message]:
+    found: list[Message] = []
+    for block in blocks:
+        signature = text(block, "thinkingSignature") if text(block, "type") == "thinking" else ""
+        if signature and block.get("redacted") is True:
+            found.append({"type": "reasoning.encrypted", "data": signature})
+        elif signature:
+            found.append({"type": "reasoning.text", "text": text(block, "thinking"), "signature": signature})
+    return found
 
 
 def _call(block: dict[str, Any]) -> Message:

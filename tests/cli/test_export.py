@@ -79,12 +79,12 @@ def test_what_has_no_place_there_is_told(gitsession: Run, fix_login: str, homes:
     image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}
     answer = {"role": "assistant", "content": [image], "reasoning": "hm"}
     gitsession("append", fix_login, stdin=json.dumps(answer) + json.dumps(answer))
-    line = "left out: 2 thoughts that Claude did not sign; as text: 2 images in answers (%s has no place for them)\n"
+    line = "left out: 2 thoughts without Claude's signature; as text: 2 images in answers (%s has no place for them)\n"
     assert gitsession("export", fix_login, "--format", "droid").err == line % "Factory Droid"
     done = gitsession("export", fix_login, "--format", "claude-code", "--install", "--json")
     assert done.err == line % "Claude Code"
     (told,) = done.values
-    assert told["left_out"] == {"thoughts that Claude did not sign": 2}
+    assert told["left_out"] == {"thoughts without Claude's signature": 2}
     assert told["as_text"] == {"images in answers": 2}
     done = gitsession("export", fix_login, "--format", "openai")
     expected = "left out: 2 thoughts, 1 name of a model; as text: 2 images in answers (OpenAI's chat API has no place"

@@ -117,7 +117,7 @@ def _same(talk: Talk) -> Talk:
 LOST: dict[str, Callable[[Talk], Talk]] = {
     "notices of the agent": _all_but(lambda one: _is(one, "assistant") and _is_meta(one)),
     "thoughts": _each(_thoughtless),
-    "thoughts that Claude did not sign": _each(_thoughtless, _unsigned),
+    "thoughts without Claude's signature": _each(_thoughtless, _unsigned),
     "thoughts without an answer": _all_but(_alone),
     "images in prompts": _each(_marked, lambda one: _is(one, "user") and not _is_meta(one)),
     "images in answers": _each(_marked, lambda one: _is(one, "assistant")),

@@ -123,7 +123,7 @@ def test_what_is_lost_is_told_and_nothing_else_is_lost(name: str, sample: str) -
 def test_losses_are_counted() -> None:
     entries = [*SAMPLES["an image in a failed result"], *SAMPLES["a thought"], *SAMPLES["a thought"], COMPACTION]
     assert losses("droid", entries) == (
-        Loss("thoughts that Claude did not sign", 2, "left out"),
+        Loss("thoughts without Claude's signature", 2, "left out"),
         Loss("messages that compactions kept", 7, "left out"),
     )
     assert [str(one) for one in losses("copilot", entries)] == [

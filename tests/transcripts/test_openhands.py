@@ -75,7 +75,12 @@ def test_the_events_of_the_sdk_lie_in_files() -> None:
         tool("panic: boom", "c1", "execute_bash"),
         tool("Tool 'nope' not found.", "c2", "nope", is_error=True),
         ("The log shows a panic.", "events:event-00005-e5.json/1"),
-        assistant("It panics at the start.", reasoning="Clear."),
+        assistant(
+            "It panics at the start.",
+            reasoning="Clear.",
+            reasoning_details=[{"type": "reasoning.text", "text": "Clear.", "signature": "c2ln"}],
+            model="claude-sonnet-4-5",
+        ),
     ]
 
 

@@ -8,6 +8,7 @@ from transcript_files import FIXTURES, records_of
 
 from gitsession.model import CompactionEntry, MessageEntry, build_context
 from gitsession.transcripts import Record
+from gitsession.transcripts.composing import signed_thoughts
 
 
 def fixture(name: str) -> list[Record]:
@@ -20,6 +21,19 @@ def messages(log: list[Record]) -> list[dict[str, Any]]:
 
 def context(log: list[Record]) -> list[str]:
     return [one["content"] for one in build_context(PI.fold(log))]
+
+
+def test_what_claude_signed_is_known() -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "hm", "thinkingSignature": "x"},
+        {"type": "thinking", "thinking": "", "thinkingSignature": "y", "redacted": True},
+        {"type": "text", "text": "I look."},
+    ]
+    (known,) = messages([message("a1", None, "assistant", blocks, api="anthropic-messages", model="claude-x")])
+    assert [block["type"] for block in signed_thoughts(known)] == ["thinking", "redacted_thinking"]
+    (other,) = messages([message("a1", None, "assistant", blocks, api="openai-responses", model="gpt-x")])
+    assert other["reasoning"] == "hm"
+    assert "reasoning_details" not in other
 
 
 def test_blocks_of_an_answer_become_a_normal_message() -> None:
