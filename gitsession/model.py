@@ -294,10 +294,18 @@ def build_context(entries: Iterable[SessionEntry]) -> list[Message]:
     message, then every message from the entry `first_kept_id` on; if no message has that id, every message after
     that compaction.
     """
-    log = list(entries)
+    compaction, shown = context_of(list(entries))
+    messages = [entry.message for entry in shown if isinstance(entry, MessageEntry)]
+    if compaction is None:
+        return messages
+    return [{"role": "user", "content": f"[Conversation summary]\n{compaction.summary}"}, *messages]
+
+
+def context_of(log: Sequence[SessionEntry]) -> tuple[CompactionEntry | None, Sequence[SessionEntry]]:
+    """Returns the last compaction, if there is one, and the entries from which on messages are kept."""
     last = next((place for place in reversed(range(len(log))) if isinstance(log[place], CompactionEntry)), None)
     if last is None:
-        return [entry.message for entry in log if isinstance(entry, MessageEntry)]
+        return None, log
     compaction = log[last]
     assert isinstance(compaction, CompactionEntry)  # noqa: S101  # found as one above
     kept = (
@@ -305,5 +313,4 @@ def build_context(entries: Iterable[SessionEntry]) -> list[Message]:
         for place, entry in enumerate(log)
         if isinstance(entry, MessageEntry) and entry.id == compaction.first_kept_id
     )
-    summary = {"role": "user", "content": f"[Conversation summary]\n{compaction.summary}"}
-    return [summary, *(entry.message for entry in log[next(kept, last) :] if isinstance(entry, MessageEntry))]
+    return compaction, log[next(kept, last) :]

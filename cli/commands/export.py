@@ -15,7 +15,6 @@ from gitsession import (
     RESUMABLE,
     Loss,
     Message,
-    MessageEntry,
     Store,
     build_context,
     export_transcript,
@@ -171,8 +170,8 @@ def _written(store: Store, session_id: str, at: str | None, name: str) -> tuple[
         made = export_transcript(store, session_id, name, at=at)
         return made.lines, made.losses
     if name in REQUESTS:
-        shown = build_context(store.load(session_id, at=at))
-        return _lines(REQUESTS[name][1](shown)), losses(name, map(MessageEntry, shown))
+        entries = store.load(session_id, at=at)
+        return _lines(REQUESTS[name][1](build_context(entries))), losses(name, entries)
     return WRITERS[name](store, session_id, at), ()
 
 

@@ -186,7 +186,8 @@ class Format:
             directory, where it was forked from), else a new one.
         view: Who speaks in a record and what it says, for the commit's text. Its output is a part of the store's
             format: it never changes for a record once released.
-        fold: The conversation of a log: message entries, and compactions. Ids are those of the records.
+        fold: The conversation of a log: message entries, and compactions; the agent's own entries of other kinds only
+            where a store has such, too. Ids are those of the records.
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones. It takes the
             whole log, and where to keep what it has to know of each record, if there are many.
         write: The bytes of a transcript from its records: what `read` took apart. It keeps little of them.
@@ -225,7 +226,7 @@ class Format:
     header: Callable[[PurePath, Record], Mapping[str, Any]]
     learn: Callable[[Mapping[str, Any], Record], Mapping[str, Any]]
     view: Callable[[Record], View]
-    fold: Callable[[Sequence[Record]], list[MessageEntry | CompactionEntry]]
+    fold: Callable[[Sequence[Record]], Sequence[SessionEntry]]
     abandoned: Abandoned
     write: Callable[[Log], Iterator[bytes]]
     outline: Callable[[Record], Record] = _bare

@@ -4,9 +4,9 @@ A fork repeats the records of its origin below a header of its own, as the agent
 numbered (`history_mode` is `paginated`) has its header in the place of the origin's, and the numbers go on. So has one
 that is whole but has no header, or that of the first releases: the agent resumes no such file.
 
-What a Codex record has no place for (the model that spoke, that a tool failed, that no person typed a prompt) stands
-beside its `payload`, where the agent does not look. The model's thoughts become events: the provider refuses thoughts
-that are not its own.
+What a Codex record has no place for (the model that spoke, that a tool failed, the name of one whose call is missing,
+that no person typed a prompt) stands beside its `payload`, where the agent does not look. The model's thoughts become
+events: the provider refuses thoughts that are not its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -65,6 +65,7 @@ class _Lines:
         self._told = any(text(event(record.value), "type") == "user_message" for record in draft.records)
         self._ordinal: int | None = None
         self._put: list[tuple[str, list[dict[str, Any]]]] = []  # the items of each entry
+        self._called: set[str] = set()  # the ids of calls
         self._turn = ""
 
     def all(self) -> Iterator[bytes]:
@@ -157,8 +158,12 @@ class _Lines:
                     yield self._event("agent_reasoning", at, model=model, text=thoughts)
                 if said := words(message):
                     yield self._event("agent_message", at, model=model, message=said)
+            self._called |= {text(call, "id") for call in items(message, "tool_calls")}
+            # Elsewhere the call says it.
+            alone = message["role"] == "tool" and text(message, "tool_call_id") not in self._called
+            name = (text(message, "name") or None) if alone else None
             for one in made:
-                yield self._line("response_item", one, at, model=model, is_error=failed, meta=meta)
+                yield self._line("response_item", one, at, model=model, is_error=failed, meta=meta, name=name)
             if typed:
                 shown: dict[str, Any] = {
                     "message": words(message),

@@ -50,8 +50,9 @@ class _Fold:
             if said.kind == "compaction":
                 self._put_compaction(said.place, mapping(value, "payload"))
             elif said.kind == "tool":
-                # That a tool failed may stand beside the item, which has no place for it.
-                self._put(said.place, self._result(item(value), failed=value.get("is_error") is True))
+                # That a tool failed may stand beside the item, which has no place for it; so may its name.
+                beside = text(value, "name") if mapping(value, "payload") else ""
+                self._put(said.place, self._result(item(value), beside, failed=value.get("is_error") is True))
             else:
                 self._put(said.place, *_prompt(value, meta=said.kind == "context"))
         self._close()
@@ -114,13 +115,13 @@ class _Fold:
                 after = (one.id for one in self.entries[place:] if isinstance(one, MessageEntry))
                 self.entries[place] = replace(entry, first_kept_id=next(after, None))
 
-    def _result(self, found: dict[str, Any], *, failed: bool) -> Message:
+    def _result(self, found: dict[str, Any], known: str, *, failed: bool) -> Message:
         output = found.get("output") if "output" in found else found.get("tools")
         if isinstance(output, dict):
             failed = failed or output.get("success") is False
             output = output.get("content") if output.get("content") is not None else output.get("content_items")
         call = text(found, "call_id")
-        name = self._names.get(call, "") or text(found, "name")
+        name = self._names.get(call, "") or text(found, "name") or known
         return normal_message("tool", _parts(output), tool_call_id=call, name=name, is_error=failed)
 
 

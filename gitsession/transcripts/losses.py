@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from gitsession.model import CompactionEntry, Message, SessionEntry, UnknownEntry
+from gitsession.model import CompactionEntry, Message, SessionEntry, UnknownEntry, context_of
 from gitsession.transcripts.composing import (
     encoded_image,
     holds_files,
@@ -21,7 +21,7 @@ from gitsession.transcripts.composing import (
     shown_arguments,
     signed_thoughts,
 )
-from gitsession.transcripts.fields import items, text
+from gitsession.transcripts.fields import items, mapping, text
 from gitsession.transcripts.shapes import normal_messages
 
 Fate = Literal["left out", "as text"]
@@ -37,6 +37,8 @@ NAMES: Mapping[str, str] = {
     "thoughts": "thought",
     "thoughts without Claude's signature": "thought without Claude's signature",
     "thoughts without an answer": "thought without an answer",
+    "redacted thoughts": "redacted thought",
+    "signatures of thoughts": "signature of a thought",
     "images in prompts": "image in a prompt",
     "images in answers": "image in an answer",
     "images in results": "image in a result",
@@ -45,9 +47,11 @@ NAMES: Mapping[str, str] = {
     "images by address": "image by its address",
     "files in prompts": "file in a prompt",
     "files elsewhere": "file elsewhere",
+    "names of files": "name of a file",
     "tool calls": "tool call",
     "tool results": "tool result",
     "results without a call": "result without a call",
+    "names of tools in results without a call": "name of a tool in a result without a call",
     "ends of long calls and results": "end of a long call or result",
     "marks of failed results": "mark of a failed result",
     "compactions": "compaction",
@@ -66,21 +70,25 @@ _EVERYWHERE: Mapping[str, Fate] = {
     "entries of other kinds": LEFT,
     "files elsewhere": TEXT,
 }
+_UNSIGNED: Mapping[str, Fate] = {"redacted thoughts": LEFT, "signatures of thoughts": LEFT}
 # Where results stand with their calls.
 _PAIRED: Mapping[str, Fate] = {"images in answers": TEXT, "results without a call": TEXT, **_EVERYWHERE}
 
 LOSSES: Mapping[str, Mapping[str, Fate]] = {
     "claude-code": {
         "thoughts without Claude's signature": LEFT,
+        "names of tools in results without a call": LEFT,
         "images in answers": TEXT,
         "files elsewhere": TEXT,
         "entries of other kinds": LEFT,
     },
-    "codex": {"images in answers": TEXT, "files in prompts": TEXT, **_EVERYWHERE},
-    "pi": {"images in answers": TEXT, "images by address": TEXT, "files in prompts": TEXT, **_EVERYWHERE},
-    "gemini": {"images by address": TEXT, **_PAIRED},
-    "opencode": {"images in context": TEXT, "images in failed results": TEXT, **_PAIRED},
+    "codex": {**_UNSIGNED, "images in answers": TEXT, "files in prompts": TEXT, **_EVERYWHERE},
+    "pi": {**_UNSIGNED, "images in answers": TEXT, "images by address": TEXT, "files in prompts": TEXT, **_EVERYWHERE},
+    "gemini": {**_UNSIGNED, "names of files": LEFT, "images by address": TEXT, **_PAIRED},
+    "opencode": {**_UNSIGNED, "images in context": TEXT, "images in failed results": TEXT, **_PAIRED},
     "copilot": {
+        **_UNSIGNED,
+        "names of tools in results without a call": LEFT,
         "images in answers": TEXT,
         "images in context": TEXT,
         "images in failed results": TEXT,
@@ -90,12 +98,14 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
     },
     "droid": {
         "thoughts without Claude's signature": LEFT,
+        "names of tools in results without a call": LEFT,
         "images in answers": TEXT,
         "images in context": TEXT,
         "messages that compactions kept": LEFT,
         **_EVERYWHERE,
     },
     "openhands": {
+        **_UNSIGNED,
         "names of models": LEFT,
         "thoughts without an answer": LEFT,
         "files in prompts": TEXT,
@@ -104,6 +114,7 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
     "modular-agent": {},
     "aider": {
         "thoughts": LEFT,
+        **_UNSIGNED,
         "injected context": LEFT,
         "ends of long calls and results": LEFT,
         "times of messages": LEFT,
@@ -114,7 +125,9 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
     },
     "openai": {
         "thoughts": LEFT,
+        **_UNSIGNED,
         "names of models": LEFT,
+        "times of messages": LEFT,
         "marks of failed results": LEFT,
         "marks of injected context": LEFT,
         "images in results": TEXT,
@@ -123,6 +136,8 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         **_PAIRED,
     },
     "langchain": {
+        **_UNSIGNED,
+        "times of messages": LEFT,
         "files in prompts": TEXT,
         "thoughts without an answer": LEFT,
         "marks of injected context": LEFT,
@@ -130,6 +145,9 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
     },
 }
 """By the formats that a session is composed in: what they have no place for, and what becomes of it."""
+
+# Those that are made of what a model is shown.
+_REQUESTS = ("openai", "langchain")
 
 
 class Loss(NamedTuple):
@@ -154,9 +172,10 @@ def losses(name: str, entries: Iterable[SessionEntry]) -> tuple[Loss, ...]:
 
     Args:
         name: The format, one of `LOSSES`.
-        entries: What is composed; not what is there as the agent's own records.
+        entries: What is composed; not what is there as the agent's own records. Of what a request is made of, the whole
+            log: what the last compaction stands for is no loss.
     """
-    found = _counted(entries)
+    found = _counted(context_of(list(entries))[1] if name in _REQUESTS else entries)
     told = (Loss(what, found[what], fate) for what, fate in LOSSES[name].items() if found[what])
     return tuple(sorted(told, key=lambda one: one.fate, reverse=True))
 
@@ -177,6 +196,7 @@ def _counted(entries: Iterable[SessionEntry]) -> Counter[str]:
             places.setdefault(entry.id, number)
             number += 1
             for message in normal_messages(entry.message):
+                found["times of messages"] += bool(entry.timestamp) and not is_notice(message)
                 _count(message, found, called)
     return found
 
@@ -186,13 +206,18 @@ def _count(message: Message, found: Counter[str], called: set[str]) -> None:
         found["notices of the agent"] += 1
         return
     role, calls = message["role"], items(message, "tool_calls")
-    found["times of messages"] += 1
     found["names of models"] += bool(text(message, "model"))
     found["injected context"] += is_context(message)
     found["marks of injected context"] += role == "user" and is_context(message)
+    details = items(message, "reasoning_details")
+    redacted = sum(bool(text(one, "data")) for one in details)
+    found["redacted thoughts"] += redacted
+    found["signatures of thoughts"] += sum(bool(text(one, "signature")) for one in details)
+    found["thoughts without Claude's signature"] += bool(
+        (text(message, "reasoning") or redacted) and not signed_thoughts(message)
+    )
     if text(message, "reasoning"):
         found["thoughts"] += 1
-        found["thoughts without Claude's signature"] += not signed_thoughts(message)
         found["thoughts without an answer"] += not (calls or marked_words(message))
     found["tool calls"] += len(calls)
     found["ends of long calls and results"] += sum(len(shown_arguments(call)) > LONG for call in calls)
@@ -202,10 +227,13 @@ def _count(message: Message, found: Counter[str], called: set[str]) -> None:
         found["tool results"] += 1
         found["marks of failed results"] += failed
         found["ends of long calls and results"] += len(marked_words(message)) > LONG
-        found["results without a call"] += text(message, "tool_call_id") not in called
+        alone = text(message, "tool_call_id") not in called
+        found["results without a call"] += alone
+        found["names of tools in results without a call"] += alone and bool(text(message, "name"))
         called.discard(text(message, "tool_call_id"))
-    files = sum(map(is_file, items(message, "content")))
-    found["files in prompts" if holds_files(message) else "files elsewhere"] += files
+    files = [mapping(part, "file") for part in items(message, "content") if is_file(part)]
+    found["files in prompts" if holds_files(message) else "files elsewhere"] += len(files)
+    found["names of files"] += sum(bool(text(file, "filename")) for file in files) if holds_files(message) else 0
     urls = [url for part in parts(message) if (url := image_url(part))]
     found[f"images in {_place(message, failed=failed)}"] += len(urls)
     if role != "assistant":

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession import jsonl
-from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.model import SessionEntry, UnknownEntry
 from gitsession.parts import Part
 from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
@@ -71,19 +71,18 @@ def _view(record: Record) -> View:
     return View("meta", (Part("text", one_line(f"{kind}: {text(value, 'id')}", 200)),))
 
 
-def _fold(log: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
-    """Returns the entries in the order of the file: this agent only ever appends."""
-    entries: list[MessageEntry | CompactionEntry] = []
+def _fold(log: Sequence[Record]) -> list[SessionEntry]:
+    """Returns the entries in the order of the file: this agent only ever appends. All kinds are there."""
+    entries: list[SessionEntry] = []
     at = ""
     for place, record in enumerate(log):
         at = record.timestamp or at
-        if isinstance(record.value, dict) and _is_entry(record.value):
-            name = record.id or f"record-{place}"
-            entry = jsonl.entry_of(
-                {**record.value, "id": name, "timestamp": at}, default_id=name, default_timestamp=str
-            )
-            if isinstance(entry, MessageEntry | CompactionEntry):
-                entries.append(entry)
+        name, value = record.id or f"record-{place}", record.value
+        if isinstance(value, dict) and _is_entry(value):
+            given = {**value, "id": name, "timestamp": at}
+            entries.append(jsonl.entry_of(given, default_id=name, default_timestamp=str))
+        elif isinstance(value, dict) and not is_header(value):
+            entries.append(UnknownEntry(value, name, at))
     return entries
 
 

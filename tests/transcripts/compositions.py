@@ -9,7 +9,7 @@ from typing import Any
 from losses import forked, left
 from transcript_files import format_of, read, records_of
 
-from gitsession.model import CompactionEntry, MessageEntry, SessionMeta
+from gitsession.model import CompactionEntry, MessageEntry, SessionEntry, SessionMeta, UnknownEntry
 from gitsession.record_ids import RecordIds
 from gitsession.transcripts import FORMATS, Format, Record
 from gitsession.transcripts.base import Composed, Draft
@@ -53,7 +53,12 @@ def again(one: Format, records: Sequence[Record] = (), entries: Entries = ()) ->
     content = b"".join(composed(one, records, entries).lines)
     found = read(one, content)
     assert [record.problem for record in found if record.problem] == []
-    return one.fold(found)
+    return known(one.fold(found))
+
+
+def known(entries: Iterable[SessionEntry]) -> Entries:
+    """Returns entries without those of other kinds, of which nothing is composed."""
+    return [entry for entry in entries if not isinstance(entry, UnknownEntry)]
 
 
 def compose_all(path: Path, one: Format, end: int) -> tuple[Entries, Entries]:
@@ -63,7 +68,7 @@ def compose_all(path: Path, one: Format, end: int) -> tuple[Entries, Entries]:
         Its conversation, and that of what was composed.
     """
     own, records = format_of(path), stored(path)[:end]
-    entries = own.fold(records)
+    entries = known(own.fold(records))
     same = own is one
     return entries, again(one, records if same else (), () if same else entries)
 
@@ -74,13 +79,13 @@ def resumable(path: Path) -> Format | None:
     return None if own.name == "openhands" and path.name != "base_state.json" else own
 
 
-def comparable(entries: Iterable[MessageEntry | CompactionEntry], one: Format, source: Format | None) -> list[Any]:
+def comparable(entries: Iterable[SessionEntry], one: Format, source: Format | None) -> list[Any]:
     """Returns what a conversation has in common with the same one, composed for an agent.
 
     Left out is what the agent has no place for, as `losses` says; nothing in an agent's own session.
     """
     found: list[Any] = []
-    for entry in entries:
+    for entry in known(entries):
         found += [entry.summary] if isinstance(entry, CompactionEntry) else normal_messages(entry.message)
     found = forked(found, one.name) if source is one else left(found, one.name)
     for message in found:

@@ -63,7 +63,7 @@ def _url(part: Any) -> str:
 
 
 def _unsigned(one: Any) -> bool:
-    return _is(one, "assistant") and "reasoning" in one and not signed_thoughts(one)
+    return _is(one, "assistant") and bool({"reasoning", "reasoning_details"} & {*one}) and not signed_thoughts(one)
 
 
 def _alone(one: Any) -> bool:
@@ -72,6 +72,16 @@ def _alone(one: Any) -> bool:
 
 def _thoughtless(one: Any) -> Any:
     return _without(one, "reasoning", "reasoning_details")
+
+
+def _details(kind: str) -> Any:
+    """Details of a kind are left out."""
+
+    def change(one: Any) -> Any:
+        left = [detail for detail in one.get("reasoning_details", ()) if detail["type"] != kind]
+        return {**_without(one, "reasoning_details"), **({"reasoning_details": left} if left else {})}
+
+    return _each(change)
 
 
 def _each(change: Callable[[Any], Any], when: Callable[[Any], bool] = lambda one: isinstance(one, dict)) -> Any:
@@ -113,10 +123,23 @@ def _same(talk: Talk) -> Talk:
     return talk
 
 
+def _unnamed(talk: Talk) -> Talk:
+    """Files have no names."""
+    found = []
+    for one in copy.deepcopy(talk):
+        content = one.get("content") if isinstance(one, dict) else None
+        for part in content if isinstance(content, list) else ():
+            part.get("file", {}).pop("filename", "")
+        found.append(one)
+    return found
+
+
 # What is left of a conversation when one of these is lost, by their names in the library's table, one after the other.
 LOST: dict[str, Callable[[Talk], Talk]] = {
     "notices of the agent": _all_but(lambda one: _is(one, "assistant") and _is_meta(one)),
-    "thoughts": _each(_thoughtless),
+    "thoughts": _each(lambda one: _without(one, "reasoning")),
+    "redacted thoughts": _details("reasoning.encrypted"),
+    "signatures of thoughts": _details("reasoning.text"),
     "thoughts without Claude's signature": _each(_thoughtless, _unsigned),
     "thoughts without an answer": _all_but(_alone),
     "images in prompts": _each(_marked, lambda one: _is(one, "user") and not _is_meta(one)),
@@ -129,9 +152,11 @@ LOST: dict[str, Callable[[Talk], Talk]] = {
     "files elsewhere": _each(
         _filed, lambda one: isinstance(one, dict) and not (_is(one, "user") and not _is_meta(one))
     ),
+    "names of files": _unnamed,
     "tool calls": _tools_as_text,
     "tool results": _same,  # with the calls
     "results without a call": _same,  # where results stand with their calls: see `_with_results`
+    "names of tools in results without a call": _same,  # names are not compared here
     "ends of long calls and results": _same,  # with the calls
     "marks of failed results": _each(lambda one: _without(one, "is_error")),
     "compactions": _each(
@@ -245,20 +270,8 @@ def _answered(talk: Talk) -> Talk:
     return found
 
 
-def _unnamed(talk: Talk) -> Talk:
-    """Files have no names."""
-    found = []
-    for one in talk:
-        content = one.get("content") if isinstance(one, dict) else None
-        for part in content if isinstance(content, list) else ():
-            part.get("file", {}).pop("filename", "")
-        found.append(one)
-    return found
-
-
 def _gemini(talk: Talk) -> Talk:
     talk = copy.deepcopy(talk)
-    talk = _unnamed(talk)
     talk = _images_last(_reminded(_with_results(_as_context(talk))))
     for one in talk:
         if _is(one, "assistant") and "reasoning" in one:
@@ -325,13 +338,7 @@ def left(talk: Talk, name: str) -> Talk:
     """Returns what a format holds of a conversation."""
     for what, lose in LOST.items():
         talk = lose(talk) if what in LOSSES[name] else talk
-    return unsigned(FORMS[name](talk), name)
-
-
-def unsigned(talk: Talk, name: str) -> Talk:
-    """Returns a conversation without signatures, where a format keeps none."""
-    kept = ("claude-code", "droid", "modular-agent")
-    return talk if name in kept else [_without(one, "reasoning_details") for one in talk]
+    return FORMS[name](talk)
 
 
 def forked(talk: Talk, name: str) -> Talk:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from compositions import again
-from losses import FORMS, LOST, unsigned
+from losses import FORMS, LOST
 from transcript_files import read
 
 from gitsession.model import CompactionEntry, MessageEntry, SessionEntry, UnknownEntry, build_context
@@ -18,12 +18,15 @@ from gitsession.transcripts.shapes import normal_messages
 DATA = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}
 ADDRESS = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
 FILE = {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,eA=="}}
+UNNAMED = {"type": "file", "file": {"file_data": "data:application/pdf;base64,eA=="}}
 WORDS = {"type": "text", "text": "See"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
 THOUGHT = {"reasoning": "hm"}
 SIGNED = {"reasoning_details": [{"type": "reasoning.text", "text": "hm", "signature": "s"}], "model": "claude-x"}
+REDACTED = {"reasoning_details": [{"type": "reasoning.encrypted", "data": "d"}], "model": "claude-x"}
 NOT_COMPARED = (
     *("times of messages", "messages that compactions kept", "entries of other kinds"),
+    "names of tools in results without a call",
     "results without a call",  # which stand as context in the form of what they are compared with
 )
 
@@ -45,6 +48,8 @@ SAMPLES: dict[str, Sequence[SessionEntry]] = {
     "words": [ASKED, entry("assistant", "Here.")],
     "a thought": [ASKED, entry("assistant", "Here.", **THOUGHT)],
     "a signed thought": [ASKED, entry("assistant", "Here.", **THOUGHT, **SIGNED)],
+    "a signature of another's": [ASKED, entry("assistant", "Here.", **THOUGHT, **{**SIGNED, "model": "m"})],
+    "a redacted thought": [ASKED, entry("assistant", "Here.", **REDACTED)],
     "a thought that stands alone": [ASKED, entry("assistant", **THOUGHT)],
     "an image in a prompt": [entry("user", [WORDS, DATA])],
     "nothing but an image in a prompt": [entry("user", [DATA])],
@@ -58,6 +63,9 @@ SAMPLES: dict[str, Sequence[SessionEntry]] = {
     "an address in an answer": [ASKED, entry("assistant", [WORDS, ADDRESS])],
     "an address in a result": [ASKED, CALLED, result([WORDS, ADDRESS])],
     "a file in a prompt": [entry("user", [WORDS, FILE])],
+    "a file without a name": [
+        entry("user", [WORDS, {"type": "file", "file": {"file_data": FILE["file"]["file_data"]}}])
+    ],
     "a file in a result": [ASKED, CALLED, result([WORDS, FILE])],
     "a file in context": [entry("user", [WORDS, FILE], meta=True)],
     "a file in an answer": [ASKED, entry("assistant", [WORDS, FILE])],
@@ -116,7 +124,7 @@ def test_what_is_lost_is_told_and_nothing_else_is_lost(name: str, sample: str) -
     if name in MESSAGES:  # made of what a model is shown
         entries = [MessageEntry(message, timestamp="") for message in build_context(entries)]
     told = [one.what for one in losses(name, entries) if one.what not in NOT_COMPARED]
-    before, after = ([*FORMS[name](unsigned(one, name))] for one in (talk(entries), composed(name, entries)))
+    before, after = ([*FORMS[name](one)] for one in (talk(entries), composed(name, entries)))
     assert (before == after) is (told == [])
 
 
@@ -130,3 +138,22 @@ def test_losses_are_counted() -> None:
         "7 messages that compactions kept",
         "1 image in a failed result",
     ]
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_what_a_request_has_no_place_for_is_counted_from_the_last_compaction_on(name: str) -> None:
+    vote = UnknownEntry({"type": "vote"}, id="v")
+    entries = [vote, entry("user", "Look"), ASKED, vote, COMPACTION, entry("user", "Go on"), vote]
+    assert losses(name, entries) == (
+        Loss("times of messages", 2, "left out"),
+        Loss("entries of other kinds", 2, "left out"),
+    )
+
+
+@pytest.mark.parametrize(("name", "told"), [("claude-code", 1), ("copilot", 1), ("droid", 1), ("codex", 0), ("pi", 0)])
+def test_the_name_of_a_tool_stands_in_its_result_or_is_told(name: str, told: int) -> None:
+    entries = SAMPLES["a result without a call"]
+    assert sum(one.number for one in losses(name, entries) if one.what.startswith("names of tools")) == told
+    known = [one for one in entries if isinstance(one, MessageEntry)]
+    messages = [one.message for one in again(FORMATS[name], (), known) if isinstance(one, MessageEntry)]
+    assert [one["name"] for one in messages if "name" in one] == ([] if told else ["read"])

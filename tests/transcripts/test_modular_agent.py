@@ -2,7 +2,7 @@
 
 from transcript_files import FIXTURES, header_of, read, records_of
 
-from gitsession.model import CompactionEntry, MessageEntry, build_context
+from gitsession.model import CompactionEntry, MessageEntry, UnknownEntry, build_context
 from gitsession.transcripts import FORMATS, recognise
 
 MODULAR_AGENT = FORMATS["modular-agent"]
@@ -23,13 +23,15 @@ def test_the_header_line_is_the_header() -> None:
 
 def test_the_entries_are_those_of_the_file() -> None:
     entries = MODULAR_AGENT.fold(records_of(COMPACTION))
-    assert [entry.id for entry in entries] == ["e1", "e2", "k1", "e3"]
+    assert [entry.id for entry in entries] == ["e1", "e2", "k1", "l1", "e3"]
     assert entries[1] == MessageEntry(
         {"role": "assistant", "content": "1"}, id="e2", parent_id="e1", timestamp="2026-03-02T11:00:02Z"
     )
     assert entries[2] == CompactionEntry(
         "The user counts.", "e2", 1200, id="k1", parent_id="e2", timestamp="2026-03-02T11:00:03Z"
     )
+    label = {"type": "label", "label": "of tomorrow", "id": "l1", "timestamp": "2026-03-02T11:00:04Z"}
+    assert entries[3] == UnknownEntry(label, "l1", "2026-03-02T11:00:04Z")
 
 
 def test_the_context_is_built_from_the_compaction() -> None:
