@@ -1,6 +1,8 @@
 """A conversation for reading: who speaks when, with long output folded."""
 
+import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from gitsession import Message, Part, SessionInfo, view
 
@@ -41,7 +43,19 @@ def message_lines(message: Message, *, full: bool) -> Iterator[str]:
     yield ""
     yield "  ".join([who, *(style(fact, dim=True) for fact in facts if fact)])
     for part in spoken.parts:
-        yield from _part_lines(part, full=full)
+        yield from _part_lines(arguments(part), full=full)
+
+
+def arguments(part: Part) -> Part:
+    """Returns a call for reading: a text that stands alone under `input`, such as a patch, as it is."""
+    if part.kind != "tool_call" or not part.text.startswith('{"input":'):
+        return part
+    try:
+        value = json.loads(part.text)
+    except (ValueError, RecursionError):
+        return part
+    said = value["input"]
+    return replace(part, text=said) if len(value) == 1 and isinstance(said, str) else part
 
 
 def _part_lines(part: Part, *, full: bool) -> Iterator[str]:

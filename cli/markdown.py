@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from gitsession import Message, Part, SessionInfo, view
 
+from .conversation import arguments
 from .text import harmless, one_line
 
 _FENCE = re.compile("`{3,}")
@@ -25,7 +26,7 @@ def markdown(info: SessionInfo, messages: Iterable[Message]) -> Iterator[str]:
         yield f"## {spoken.who.capitalize()}{model}"
         for part in spoken.parts:
             yield ""
-            yield from _part(part)
+            yield from _part(arguments(part))
 
 
 def _part(part: Part) -> Iterator[str]:

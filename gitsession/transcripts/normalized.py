@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from gitsession.json_text import SHOWN_LEVELS, encode
 from gitsession.model import CompactionEntry, Message, MessageEntry, SessionEntry
+from gitsession.parts import compact
+from gitsession.transcripts.composing import arguments, shown_arguments
 from gitsession.transcripts.fields import items, mapping, text, utc
 from gitsession.transcripts.shapes import normal_messages
 
@@ -48,10 +50,23 @@ def _named(message: Message, names: dict[str, str]) -> Message:
     return {**call, "name": known, **rest}
 
 
+def _written(message: Message) -> Message:
+    """Returns a message with the arguments of its calls as JSON text: what is no object stands under `input`."""
+    if "tool_calls" not in message:
+        return message
+    return {**message, "tool_calls": [_call(call) for call in message["tool_calls"]]}
+
+
+def _call(call: Message) -> Message:
+    given, said = arguments(call), shown_arguments(call)
+    whole = compact(given) if not said or given == {"input": said} else said
+    return {**call, "function": {**call["function"], "arguments": whole}}
+
+
 def _messages(entry: SessionEntry) -> list[Message]:
     match entry:
         case MessageEntry():
-            return normal_messages(entry.message)
+            return [_written(message) for message in normal_messages(entry.message)]
         case CompactionEntry():
             words = f"[Conversation summary]\n{entry.summary}"
             return [{"role": "system", "content": words, "meta": True, "type": "compaction"}]

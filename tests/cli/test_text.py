@@ -1,9 +1,12 @@
 """Text on its way to a terminal."""
 
 import pytest
+from gitsession_cli.conversation import arguments
 from gitsession_cli.text import clip, count, harmless, one_line, pad, size, width
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gitsession import Part
 
 
 @pytest.mark.parametrize(
@@ -60,3 +63,17 @@ def test_numbers_are_written_for_reading() -> None:
         "5.0 MB",
         "2000.0 GB",
     ]
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ('{"input":"a\\nb"}', "a\nb"),
+        ('{"input":"a","b":1}', '{"input":"a","b":1}'),
+        ('{"input":1}', '{"input":1}'),
+        ('{"input":', '{"input":'),
+    ],
+)
+def test_a_text_that_a_tool_is_called_with_is_shown_as_it_is(call: str, shown: str) -> None:
+    assert arguments(Part("tool_call", call, "apply_patch")).text == shown
+    assert arguments(Part("text", call)).text == call

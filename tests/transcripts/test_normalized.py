@@ -34,6 +34,7 @@ def is_call(call: Any) -> bool:
         and call["type"] == "function"
         and [*function] == ["name", "arguments"]
         and all(isinstance(one, str) for one in (call["id"], *function.values()))
+        and isinstance(json.loads(function["arguments"]), dict)
     )
 
 
@@ -141,6 +142,22 @@ def test_results_in_one_message_of_a_provider_are_messages_of_their_own_with_the
         },
         {"id": "b/2", "timestamp": None, "role": "user", "content": "Go on"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("*** Begin Patch", '{"input":"*** Begin Patch"}'),
+        ('["ls"]', '{"input":"[\\"ls\\"]"}'),
+        ('{ "input": "a" }', '{ "input": "a" }'),
+        ('{"n": 1.50}', '{"n": 1.50}'),
+        ("", "{}"),
+    ],
+)
+def test_arguments_are_an_object_as_json_text(given: str, expected: str) -> None:
+    calls = [{"id": "c", "type": "function", "function": {"name": "apply_patch", "arguments": given}}]
+    (found,) = normalized([MessageEntry({"role": "assistant", "tool_calls": calls}, id="a", timestamp=AT)])
+    assert found["tool_calls"][0]["function"] == {"name": "apply_patch", "arguments": expected}
 
 
 def test_what_is_no_message_is_told_apart() -> None:
