@@ -2,7 +2,8 @@
 
 A file is a JSON array of them, an object that has them under `messages` (such as the body of a request), or one of
 them a line. The session is named by the file. The conversation is the messages as they stand, in their provider's
-shape: whoever goes on with it sends them to that provider.
+shape: whoever goes on with it sends them to that provider. The system prompt and the model of a request's body are
+told as those of messages.
 """
 
 import re
@@ -101,12 +102,26 @@ def _view(record: Record) -> View:
 
 def _fold(log: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
     entries: list[MessageEntry | CompactionEntry] = []
-    at = ""
+    at, model = "", ""
     for place, record in enumerate(document.now(log)):
         at = record.timestamp or at
-        if _is_message(record.value):
-            entries.append(MessageEntry(record.value, id=record.id or f"record-{place}", timestamp=at))
+        own, value = record.id or f"record-{place}", record.value
+        if document.is_first(record):
+            # The body of a request says in one place what other providers' messages say themselves.
+            body = _body(record)
+            model = text(body, "model")
+            if (told := body.get("system")) and isinstance(told, str | list):
+                entries.append(MessageEntry({"role": "system", "content": told}, id=own, timestamp=at))
+        elif _is_message(value):
+            spoken = model and text(value, "role") == "assistant" and not value.get("model")
+            entries.append(MessageEntry({**value, "model": model} if spoken else value, id=own, timestamp=at))
     return entries
+
+
+def _body(record: Record) -> dict[str, Any]:
+    """Returns what stands around the messages of a document; of a damaged one, what stands before them."""
+    value = record.value if record.value is not None else records.parse(record.raw + b"]}")[0]
+    return value if isinstance(value, dict) else {}
 
 
 def _growth(first: Record) -> Growth:

@@ -17,12 +17,26 @@ def messages(content: bytes) -> list[object]:
     return [entry.message for entry in CHAT.fold(read(CHAT, content)) if isinstance(entry, MessageEntry)]
 
 
-@pytest.mark.parametrize("name", ["openai", "responses", "anthropic"])
+@pytest.mark.parametrize("name", ["openai", "responses"])
 def test_a_document_and_its_lines_are_the_same_conversation(name: str) -> None:
     lines = (DIRECTORY / f"{name}.jsonl").read_bytes()
     expected = [json.loads(line) for line in lines.splitlines()]
     assert messages(lines) == expected
     assert messages((DIRECTORY / f"{name}.json").read_bytes()) == expected
+
+
+def test_the_system_prompt_and_the_model_of_a_request_are_those_of_its_messages() -> None:
+    lines = [json.loads(line) for line in (DIRECTORY / "anthropic.jsonl").read_bytes().splitlines()]
+    found = messages((DIRECTORY / "anthropic.json").read_bytes())
+    model = {"model": "claude-sonnet-4-5"}
+    answers = [{**one, **model} if one["role"] == "assistant" else one for one in lines]
+    assert found == [{"role": "system", "content": "Be short."}, *answers]
+    assert messages((DIRECTORY / "anthropic.jsonl").read_bytes()) == lines
+    named = {"role": "assistant", "content": "a", "model": "m"}
+    blocks = [{"type": "text", "text": "Be short."}]
+    body = {"system": blocks, "model": "n", "messages": [named]}
+    assert messages(json.dumps(body).encode()) == [{"role": "system", "content": blocks}, named]
+    assert messages(json.dumps({**body, "system": None, "model": 1}).encode()) == [named]
 
 
 def test_the_session_is_named_by_the_file() -> None:
