@@ -57,10 +57,15 @@ def time(value: Any) -> str | None:
 
 
 def utc(stamp: str) -> str | None:
-    """Returns an RFC 3339 time in UTC, with a `Z` and as exact as it was; None for what is no time."""
+    """Returns an RFC 3339 time in UTC, with a `Z` and as exact as it was; None for what is no time.
+
+    None too for the first moment of 1970: agents whose records must have a time are given it where none is known.
+    """
     try:
         moment = datetime.fromisoformat(time(stamp) or "").astimezone(UTC)
     except (ValueError, OverflowError):
+        return None
+    if moment == _EPOCH:
         return None
     return moment.isoformat(timespec="auto" if moment.microsecond % 1000 else "milliseconds").replace("+00:00", "Z")
 

@@ -21,7 +21,7 @@ from gitsession.transcripts.composing import (
     shown_arguments,
     signed_thoughts,
 )
-from gitsession.transcripts.fields import items, mapping, text
+from gitsession.transcripts.fields import items, mapping, text, utc
 from gitsession.transcripts.shapes import normal_messages
 
 Fate = Literal["left out", "as text"]
@@ -58,7 +58,7 @@ NAMES: Mapping[str, str] = {
     "messages that compactions kept": "message that a compaction kept",
     "names of models": "name of a model",
     "times of messages": "time of a message",
-    "injected context": "piece of injected context",
+    "pieces of injected context": "piece of injected context",
     "marks of injected context": "mark of injected context",
     "notices of the agent": "notice of the agent",
     "entries of other kinds": "entry of another kind",
@@ -115,7 +115,7 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
     "aider": {
         "thoughts": LEFT,
         **_UNSIGNED,
-        "injected context": LEFT,
+        "pieces of injected context": LEFT,
         "ends of long calls and results": LEFT,
         "times of messages": LEFT,
         **dict.fromkeys(("images in prompts", "images in answers", "images in results"), TEXT),
@@ -196,7 +196,7 @@ def _counted(entries: Iterable[SessionEntry]) -> Counter[str]:
             places.setdefault(entry.id, number)
             number += 1
             for message in normal_messages(entry.message):
-                found["times of messages"] += bool(entry.timestamp) and not is_notice(message)
+                found["times of messages"] += bool(utc(entry.timestamp)) and not is_notice(message)
                 _count(message, found, called)
     return found
 
@@ -207,7 +207,7 @@ def _count(message: Message, found: Counter[str], called: set[str]) -> None:
         return
     role, calls = message["role"], items(message, "tool_calls")
     found["names of models"] += bool(text(message, "model"))
-    found["injected context"] += is_context(message)
+    found["pieces of injected context"] += is_context(message)
     found["marks of injected context"] += role == "user" and is_context(message)
     details = items(message, "reasoning_details")
     redacted = sum(bool(text(one, "data")) for one in details)

@@ -165,7 +165,7 @@ LOST: dict[str, Callable[[Talk], Talk]] = {
     "messages that compactions kept": _same,  # is not compared here
     "names of models": _each(lambda one: _without(one, "model")),
     "times of messages": _same,  # are not compared here
-    "injected context": _all_but(_is_context),
+    "pieces of injected context": _all_but(_is_context),
     "marks of injected context": _each(lambda one: _without(one, "meta")),
     "entries of other kinds": _same,  # are no messages
 }

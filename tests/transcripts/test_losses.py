@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from compositions import again
+from compositions import again, draft
 from losses import FORMS, LOST
 from transcript_files import read
 
@@ -13,6 +14,7 @@ from gitsession.model import CompactionEntry, MessageEntry, SessionEntry, Unknow
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.chat_messages import langchain_messages, openai_messages
 from gitsession.transcripts.losses import LONG, LOSSES, NAMES, Loss, losses
+from gitsession.transcripts.normalized import normalized
 from gitsession.transcripts.shapes import normal_messages
 
 DATA = {"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}
@@ -157,3 +159,13 @@ def test_the_name_of_a_tool_stands_in_its_result_or_is_told(name: str, told: int
     known = [one for one in entries if isinstance(one, MessageEntry)]
     messages = [one.message for one in again(FORMATS[name], (), known) if isinstance(one, MessageEntry)]
     assert [one["name"] for one in messages if "name" in one] == ([] if told else ["read"])
+
+
+@pytest.mark.parametrize("one", [one for one in FORMATS.values() if one.compose is not None and one.name != "aider"])
+def test_a_message_without_a_time_comes_back_without_one(one: Any) -> None:
+    entries = [MessageEntry({"role": "user", "content": "Look"}, id="u", timestamp="")]
+    made = draft(one, (), entries)
+    assert one.compose is not None
+    lines = one.compose(made._replace(meta=replace(made.meta, created_at=""))).lines
+    assert [found["timestamp"] for found in normalized(one.fold(read(one, b"".join(lines))))][-1:] == [None]
+    assert [str(loss) for loss in losses("openai", entries)] == []
