@@ -144,9 +144,11 @@ def command(
     --install writes no file that is there already, and none of a session without messages. An agent looks for a session
     from the directory in which it was; where that is not on this machine, the session is put where it looks from here.
     opencode looks for no file: its own goes to opencode/import in your data directory, and it is told to import that;
-    aider's goes to ~/.aider/sessions, and it is told to restore that. Where modular-agent looks, the program says that
-    embeds it. With --json it prints an object: path, written, cwd, prepare, resume, left_out, as_text; prepare is a
-    command that has to run before, mostly none. Without --install, --json changes nothing but how an error is told.
+    aider's goes to ~/.aider/sessions, and it is told to restore that. Newer versions of Gemini CLI delete old sessions
+    when they start, this one too (general.sessionRetention in its settings): resume an old one at once, or turn that
+    off. Where modular-agent looks, the program says that embeds it. With --json it prints an object: path, written,
+    cwd, prepare, resume, left_out, as_text; prepare is a command that has to run before, mostly none. Without
+    --install, --json changes nothing but how an error is told.
     """  # noqa: D301  # click takes a backspace for a mark that what follows is not to be wrapped
     store = settings.open()
     session_id = store.find(session)
