@@ -173,14 +173,32 @@ def _view(record: Record) -> View:
 def _fold(log: Sequence[Record]) -> Conversation:
     names: dict[str, str] = {}
     spoken = False
+    told = 0  # how much of what the model was asked was said before
 
     def messages(record: Record) -> list[Message]:
-        nonlocal spoken
-        said = _messages(record.value, names, spoken=spoken)
-        spoken = spoken or any(one["role"] == "assistant" and not one.get("meta") for one in said)
-        return said
+        nonlocal spoken, told
+        found: list[Message] = []
+        value = record.value
+        for one in [*items(value, "query")[told:], value] if _is_step(value) else [value]:
+            said = _done(one, names) if _is_step(one) else _messages(one, names, spoken=spoken)
+            spoken = spoken or any(each["role"] == "assistant" and not each.get("meta") for each in said)
+            found += said
+        # The next step asks with this one's answer and what that printed.
+        told = max(told, len(items(value, "query")) + 2) if _is_step(value) else told
+        return found
 
     return fold_each(_now(log), messages)
+
+
+def _done(step: dict[str, Any], names: dict[str, str]) -> list[Message]:
+    """Returns what the model answered in a step, the command that it gave, and what that printed."""
+    said, action = text(step, "response") or text(step, "thought"), text(step, "action")
+    if not action.strip() or action.strip() in said:
+        return _messages(step, names, spoken=True)
+    call = tool_call(f"step-{len(names) + 1}", "bash", {"command": action})
+    names[call["id"]] = "bash"
+    printed = normal_message("tool", text(step, "observation"), tool_call_id=call["id"], name="bash")
+    return [normal_message("assistant", said, tool_calls=[call]), printed]
 
 
 SWE_AGENT = Format(

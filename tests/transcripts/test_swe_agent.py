@@ -40,11 +40,28 @@ def test_what_a_command_printed_was_typed_by_no_person() -> None:
     assert speakers(MINI)[4] == "meta"
 
 
-def test_steps_without_a_history_are_the_conversation() -> None:
+def test_steps_without_a_history_are_the_conversation_with_what_the_model_was_asked() -> None:
     assert conversation(DIRECTORY / "steps.traj") == [
-        assistant("I look at it."),
-        user("range(1, n)", meta=True),
+        {"role": "system", "content": "SETTING: You are a programmer."},
+        user("Here is a demonstration.", meta=True),
+        user("Fix the issue: off by one."),
+        assistant("I look at it.", tool_calls=[call("step-1", "bash", '{"command":"cat a.py"}')]),
+        tool("range(1, n)", "step-1", "bash"),
         assistant("submit"),
+    ]
+
+
+def test_what_a_step_was_asked_anew_is_shown_once() -> None:
+    task, hint = {"role": "user", "content": "Fix it."}, {"role": "user", "content": "Try again."}
+    first = {"action": "ls", "observation": "a.py", "response": "```\nls\n```", "query": [task]}
+    said = [{"role": "assistant", "content": first["response"]}, {"role": "user", "content": "a.py"}]
+    second = {"action": "", "observation": "", "response": "Done.", "query": [task, *said, hint, "no message"]}
+    found = SWE_AGENT.fold(
+        read(SWE_AGENT, json.dumps({"trajectory": [first, second, {**second, "query": 7}]}).encode())
+    )
+
+    assert [one.message["content"] for one in found if isinstance(one, MessageEntry)] == [
+        *("Fix it.", first["response"], "a.py", "Try again.", "Done.", "Done."),
     ]
 
 
@@ -87,4 +104,4 @@ def test_steps_are_not_taken_for_the_messages_while_a_history_may_come() -> None
     (record,) = read(SWE_AGENT, content[: content.index(b'"history"')])
     assert (record.id, record.problem, record.unfinished) == ("document", "the document is not complete", False)
     shown = [entry.message["role"] for entry in SWE_AGENT.fold([record]) if isinstance(entry, MessageEntry)]
-    assert shown == ["assistant", "user", "assistant"]
+    assert shown == ["system", "user", "user", "assistant", "tool", "assistant"]
