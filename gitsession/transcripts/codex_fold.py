@@ -106,6 +106,10 @@ class _Fold:
 
     def _put_compaction(self, place: int, payload: dict[str, Any]) -> None:
         said, own_id = summary(payload), self._turns.entry_id(place)
+        kept = items(payload, "replacement_history")
+        if not text(payload, "message") and any(text(one, "encrypted_content") for one in kept):
+            # What can be read are the prompts that were kept beside it.
+            said = f"{said}\n\n[a summary that its provider has encrypted]".lstrip()
         self.entries.append(CompactionEntry(said, id=own_id, timestamp=self._times[place]))
 
     def _keep_what_follows(self) -> None:

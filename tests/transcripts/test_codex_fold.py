@@ -106,7 +106,8 @@ def test_a_compaction_stands_where_it_was_made_and_keeps_what_follows() -> None:
     summaries = [entry.summary for entry in entries if isinstance(entry, CompactionEntry)]
     assert summaries == [
         "All modules were read; there are twelve errors.",
-        "Which one is the root?",  # of a history in whose place nothing readable stands but this
+        # Of a history in whose place nothing readable stands but a prompt.
+        "Which one is the root?\n\n[a summary that its provider has encrypted]",
         "The root is known.",
     ]
     assert [message["content"] for message in build_context(entries)] == [
