@@ -55,7 +55,9 @@ def messages_of(value: Any, *, attached: bool = False) -> list[Message]:
         said = "\n".join(text(part, "text") for part in parts)
         return [normal_message("user", parts, meta=bool(_INJECTED.match(said)))] if parts else []
     if text(value, "type") != "gemini":
-        return []
+        # A notice of the agent's, such as that a request failed.
+        words = flat_text(value.get("content")) if is_message(value) else ""
+        return [normal_message("assistant", words, meta=True)] if words else []
     calls = [call for call in items(value, "toolCalls") if isinstance(call, dict)]
     thoughts = [f"{text(one, 'subject')}: {text(one, 'description')}".strip(": ") for one in items(value, "thoughts")]
     answer = normal_message(

@@ -32,7 +32,7 @@ class _Fold:
             value = self._tree.value(place)
             if text(value, "type") == "compaction":
                 self._put_compaction(number, value)
-            elif (message := said(value)) is not None:
+            elif (message := said(value) or _notice(value)) is not None:
                 self._entry_of[place] = self._tree.entry_id(place)
                 self.entries.append(MessageEntry(message, id=self._entry_of[place], timestamp=self._time))
 
@@ -89,6 +89,12 @@ def said(value: dict[str, Any]) -> Message | None:
         case "branch_summary" if text(value, "summary"):
             return normal_message("user", text(value, "summary"), meta=True)
     return None
+
+
+def _notice(value: dict[str, Any]) -> Message | None:
+    """Returns what the agent says of an answer that says nothing: that the request failed."""
+    failed = text(mapping(value, "message"), "errorMessage") if text(value, "type") == "message" else ""
+    return normal_message("assistant", failed, meta=True) if failed else None
 
 
 def _message(message: dict[str, Any]) -> Message | None:

@@ -24,8 +24,8 @@ MORE_THAN_ITSELF = {
 }
 # What is put before a command, and before the bytes of an image.
 _BEFORE = re.compile(r"^(! |data:[a-z/]+;base64,)")
-# What stands for a file in a message, in words of its own.
-_FILE = "[notes.pdf, application/pdf, 9 bytes]"
+# What stands for a file in a message, and for a summary that cannot be read, in words of its own.
+_IN_WORDS_OF_ITS_OWN = {"[notes.pdf, application/pdf, 9 bytes]", "[a summary that its provider has encrypted]"}
 
 
 def _logs() -> Iterator[Path]:
@@ -59,11 +59,11 @@ def _shown(one: Format, log: list[Record]) -> set[str]:
     found: set[str] = set()
     for entry in one.fold([record for record in log if not record.unfinished]):
         if isinstance(entry, CompactionEntry):
-            found |= {*_strings(entry.summary)}
+            found |= {*_strings(entry.summary)} - _IN_WORDS_OF_ITS_OWN
         elif isinstance(entry, MessageEntry):
             said = [entry.message.get("content"), entry.message.get("reasoning")]
             calls = [call.get("function", call) for call in entry.message.get("tool_calls", ())]
-            found |= {*_strings([*said, *calls])} - {"text", "image_url", _FILE}
+            found |= {*_strings([*said, *calls])} - {"text", "image_url"} - _IN_WORDS_OF_ITS_OWN
     return found
 
 

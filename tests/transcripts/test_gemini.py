@@ -40,6 +40,7 @@ def test_a_message_that_is_written_again_stands_in_its_place() -> None:
         ),
         tool("README.md\nsrc", "list_directory-1", "list_directory"),
         tool("File not found.", "read_file-2", "read_file", is_error=True),
+        assistant("Request was retried.", meta=True),
         assistant("A README and a source directory.", model=MODEL),
     ]
 
@@ -95,6 +96,7 @@ def test_a_document_is_the_same_kind_of_conversation() -> None:
         user("What is this picture?"),
         user([{"type": "text", "text": "This one:"}, image]),
         assistant("A dot.", model=MODEL),
+        assistant("[API Error: quota]", meta=True),
         assistant("A black dot.", model=MODEL),
     ]
     assert [entry.timestamp for entry in entries(path)][:2] == ["2026-03-02T09:01:00.000Z", "2026-03-02T09:01:01.000Z"]

@@ -68,7 +68,8 @@ def test_what_is_no_answer_and_no_prompt_is_told_apart() -> None:
         ("assistant", False, False),
         ("user", False, False),  # a command that the user ran; one kept from the model is left out
         ("user", False, False),
-        ("assistant", False, False),  # a failed request before it says nothing
+        ("assistant", True, False),  # that a request failed
+        ("assistant", False, False),
         ("user", True, False),  # a note of an extension
     ]
 
