@@ -50,6 +50,17 @@ def line(**value: Any) -> bytes:
     return json.dumps(value).encode() + b"\n"
 
 
+# The lines of a conversation in which the user went back once: the line that ends with `d` was left.
+WENT_BACK = (
+    prompt("a", None, "Hello", 0),
+    answer("b", "a", "Hi", 0),
+    prompt("c", "b", "First try", 1),
+    answer("d", "c", "No good", 1),
+    prompt("e", "b", "Second try", 2),
+    answer("f", "e", "Better", 2),
+)
+
+
 def talk(length: int, name: str = "r", text: str = "") -> list[bytes]:
     """Returns the lines of a conversation in which user and model take turns."""
     lines = []

@@ -9,6 +9,7 @@ from gitsession import (
 from gitsession.branching import Branches
 from gitsession.layout import HEADS
 from tests.importing import (
+    WENT_BACK,
     answer,
     new_store,
     original,
@@ -25,17 +26,8 @@ def store(store_path: Path) -> Store:
 
 
 class TestAbandonedLines:
-    LINES = (
-        prompt("a", None, "Hello", 0),
-        answer("b", "a", "Hi", 0),
-        prompt("c", "b", "First try", 1),
-        answer("d", "c", "No good", 1),
-        prompt("e", "b", "Second try", 2),
-        answer("f", "e", "Better", 2),
-    )
-
     def test_get_a_branch_where_they_ended(self, store: Store, tmp_path: Path) -> None:
-        result = take_bytes(store, b"".join(self.LINES), tmp_path / "abc.jsonl")
+        result = take_bytes(store, b"".join(WENT_BACK), tmp_path / "abc.jsonl")
 
         assert result.abandoned == ("abc.d",)
         assert store.info("abc", at="d").oid == tips(store)["abc.d"]
@@ -44,20 +36,20 @@ class TestAbandonedLines:
 
     def test_get_it_when_the_user_went_back_however_the_file_grows(self, store: Store, tmp_path: Path) -> None:
         path = tmp_path / "abc.jsonl"
-        results = [take_bytes(store, b"".join(self.LINES[:length]), path) for length in range(1, 7)]
+        results = [take_bytes(store, b"".join(WENT_BACK[:length]), path) for length in range(1, 7)]
 
         assert [one.abandoned for one in results] == [(), (), (), (), ("abc.d",), ()]
         assert store.info("abc", at="d").oid == tips(store)["abc.d"]
 
     def test_are_not_moved_when_the_user_went_on_with_them(self, store: Store, tmp_path: Path) -> None:
         path = tmp_path / "abc.jsonl"
-        take_bytes(store, b"".join(self.LINES), path)
+        take_bytes(store, b"".join(WENT_BACK), path)
         store.bind("abc.d").commit(
             SessionCommit("mine", store.info("abc.d").head, [{"role": "user", "content": "Mine"}])
         )
         before = tips(store)
 
-        result = take_bytes(store, b"".join([*self.LINES, prompt("g", "f", "More", 3)]), path)
+        result = take_bytes(store, b"".join([*WENT_BACK, prompt("g", "f", "More", 3)]), path)
 
         assert (result.session, result.new_commits, result.abandoned) == ("abc", 1, ())
         assert before["abc.d"] == tips(store)["abc.d"]
@@ -66,8 +58,8 @@ class TestAbandonedLines:
         self, store: Store, tmp_path: Path
     ) -> None:
         path = tmp_path / "abc.jsonl"
-        take_bytes(store, b"".join(self.LINES), path)
-        rewritten = (prompt("a", None, "Good day", 0), *self.LINES[1:])
+        take_bytes(store, b"".join(WENT_BACK), path)
+        rewritten = (prompt("a", None, "Good day", 0), *WENT_BACK[1:])
 
         result = take_bytes(store, b"".join(rewritten), path)
 
@@ -78,9 +70,9 @@ class TestAbandonedLines:
 
     def test_get_another_name_where_the_rewritten_file_has_taken_it(self, store: Store, tmp_path: Path) -> None:
         path = tmp_path / "abc.jsonl"
-        take_bytes(store, b"".join(self.LINES[:2]) + prompt("x", "b"), path)
+        take_bytes(store, b"".join(WENT_BACK[:2]) + prompt("x", "b"), path)
         # The first new record is the whole abandoned line.
-        rewritten = (*self.LINES[:2], prompt("c", "b", "First try", 1), *self.LINES[4:])
+        rewritten = (*WENT_BACK[:2], prompt("c", "b", "First try", 1), *WENT_BACK[4:])
 
         result = take_bytes(store, b"".join(rewritten), path)
 
@@ -92,15 +84,15 @@ class TestAbandonedLines:
 
     def test_get_it_where_the_file_was_rewritten_behind_them(self, store: Store, tmp_path: Path) -> None:
         path = tmp_path / "abc.jsonl"
-        take_bytes(store, b"".join(self.LINES[:4]) + prompt("x", "d"), path)
+        take_bytes(store, b"".join(WENT_BACK[:4]) + prompt("x", "d"), path)
 
-        result = take_bytes(store, b"".join(self.LINES), path)
+        result = take_bytes(store, b"".join(WENT_BACK), path)
 
         assert (result.session, result.abandoned) == ("abc.e", ("abc.d",))
         assert store.info("abc", at="d").oid == tips(store)["abc.d"]
 
     def test_do_not_make_a_prefix_ambiguous(self, store: Store, tmp_path: Path) -> None:
-        take_bytes(store, b"".join(self.LINES), tmp_path / "abc-def.jsonl")
+        take_bytes(store, b"".join(WENT_BACK), tmp_path / "abc-def.jsonl")
 
         assert store.find("abc") == "abc-def"
         assert store.find("abc-def.d") == "abc-def.d"

@@ -6,16 +6,7 @@ import pytest
 
 from gitsession import Graph, GraphEntry, SessionCommit, SessionMeta, Store
 from tests.conftest import Git
-from tests.importing import answer, new_store, prompt, take_bytes
-
-TALK = (
-    prompt("a", None, "Hello", 0),
-    answer("b", "a", "Hi", 0),
-    prompt("c", "b", "First try", 1),
-    answer("d", "c", "No good", 1),
-    prompt("e", "b", "Second try", 2),
-    answer("f", "e", "Better", 2),
-)
+from tests.importing import WENT_BACK, new_store, take_bytes
 
 
 @pytest.fixture
@@ -26,7 +17,7 @@ def store(store_path: Path) -> Store:
 @pytest.fixture
 def talk(store: Store, tmp_path: Path) -> str:
     """Imports a session in which the user went back once."""
-    return take_bytes(store, b"".join(TALK), tmp_path / "talk.jsonl").session
+    return take_bytes(store, b"".join(WENT_BACK), tmp_path / "talk.jsonl").session
 
 
 def shape(graph: Graph) -> list[tuple[str, str | None, tuple[str, ...]]]:

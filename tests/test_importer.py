@@ -22,6 +22,7 @@ from gitsession.transcripts.stored import decode_record
 from tests.importing import (
     FIXTURES,
     TRANSCRIPTS,
+    WENT_BACK,
     answer,
     assert_flawless,
     commits,
@@ -264,16 +265,7 @@ def test_a_record_that_could_never_be_read_again_is_refused(
 
 
 class TestAnImportThatIsToEnd:
-    TALK = b"".join(
-        (
-            prompt("a", None, "Hello", 0),
-            answer("b", "a", "Hi", 0),
-            prompt("c", "b", "First try", 1),
-            answer("d", "c", "No good", 1),
-            prompt("e", "b", "Second try", 2),
-            answer("f", "e", "Better", 2),
-        )
-    )
+    TALK = b"".join(WENT_BACK)
 
     def test_stores_what_it_has_read_and_the_next_one_goes_on(self, store: Store, tmp_path: Path) -> None:
         path = tmp_path / "abc.jsonl"
