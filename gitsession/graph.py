@@ -15,7 +15,7 @@ from itertools import chain
 from gitsession.errors import SessionError
 from gitsession.layout import decode_commit_id, derived_prefixes
 from gitsession.listing import BrokenSession, SessionInfo
-from gitsession.reading import Reader, State
+from gitsession.reading import State
 from gitsession.revisions import LogEntry, resolve
 from gitsession.store import Store
 from gitsession.tree import common_count, deltas_of
@@ -175,9 +175,8 @@ class Graph:
     def _tell_lines(self, trunk: State, lines: Sequence[State], owners: Mapping[str, State]) -> None:
         """Finds the commits of a session that do not follow the one before, since the user went back in between."""
         history = [*self._reader.commits.ancestors(trunk.oid)][::-1]
-        for number, other in _returns(
-            self._reader, self._store, [trunk, *sorted(lines, key=lambda one: one.tree.count)]
-        ):
+        states = [trunk, *sorted(lines, key=lambda one: one.tree.count)]
+        for number, other in _returns(self._store, states):
             oid = self._of_delta(history, number)
             if owners[oid] is trunk:
                 self._follows[oid] = None if other is None else self._of_delta(history, other)
@@ -187,17 +186,16 @@ class Graph:
         return history[bisect_left(history, number + 1, key=lambda oid: self._reader.glance("", oid).deltas)]
 
 
-def _returns(reader: Reader, store: Store, states: Sequence[State]) -> Iterator[tuple[int, int | None]]:
+def _returns(store: Store, states: Sequence[State]) -> Iterator[tuple[int, int | None]]:
     """Yields the deltas that go on from another one than that before them, and from which; None for from none.
 
     Args:
-        reader: The store.
-        store: The same.
+        store: The store.
         states: A session, and the lines that ended in it, the first ones first.
     """
     lanes = array("i", [_NOBODYS]) * states[0].tree.count  # the line that each delta belongs to
     begun: list[int | None] = []  # what the first delta that is a line's own goes on from
-    numbers = {decode_commit_id(one.encoded_id): one.number for one in deltas_of(reader.objects, states[0].tree)}
+    numbers = {decode_commit_id(one.encoded_id): one.number for one in deltas_of(store.reader.objects, states[0].tree)}
     for lane, state in enumerate(states):
         before = start = None
         is_begun = False
