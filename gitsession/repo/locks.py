@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
 from gitsession.errors import StoreBusy
@@ -53,6 +54,10 @@ _STRIPES = 64
 
 # A foreign `<ref>.lock` that is older than this was left by a killed process: git holds one for milliseconds.
 STALE_SECONDS = 10.0
+
+# For how long one was watched that is removed, at least: a clock that was set, or a machine that slept, makes one that
+# is being held look old. A shorter wait than twice this is watched for its half.
+_WATCHED_SECONDS = 1.0
 
 
 class SessionLocks:
@@ -152,57 +157,66 @@ def take_git_lock(path: str, *, wait: float, scratch: Path) -> int:
         StoreBusy: It stayed held for longer than `wait` seconds.
         OSError: It cannot be made; FileNotFoundError where its directory does not exist.
     """
-    seen, since = None, 0.0
+    seen, since = _seen(path), time.monotonic()
     for pause in pauses(wait):
         try:
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, 0o600)
         except FileExistsError:
-            now, age = _identity(path), _age(Path(path), scratch)
-            if now != seen:
+            if (now := _seen(path)) != seen:
                 seen, since = now, time.monotonic()
-            if age is not None:
-                # Its time lies ahead where it was taken under a wrong clock: then it is as old as it was watched.
-                age = max(age, time.monotonic() - since)
-                if age > STALE_SECONDS and _remove_stale(Path(path), scratch):
-                    warnings.warn(f"removed {path}, which a killed process left {age:.0f} s ago", stacklevel=2)
-                    continue
-        if pause is None:
+        watched = time.monotonic() - since
+        age = _age(seen, watched, scratch) if seen else None
+        is_stale = age is not None and age > STALE_SECONDS and watched >= min(_WATCHED_SECONDS, wait / 2)
+        if seen and is_stale and _remove_stale(Path(path), seen, scratch):
+            warnings.warn(f"removed {path}, which a killed process left {age:.0f} s ago", stacklevel=2)
+        elif pause is None:
             raise StoreBusy(path, age)
-        time.sleep(pause)
+        else:
+            time.sleep(pause)
     raise AssertionError  # pauses() ends with None
 
 
-def _identity(path: str) -> tuple[int, int] | None:
-    """Returns what tells a lock from the next one of its name; None where it is gone."""
+class _Seen(NamedTuple):
+    """What tells a lock from the next one of its name: its inode, and when it was made, in nanoseconds since 1970."""
+
+    inode: int
+    made: int
+
+
+def _seen(path: str | Path) -> _Seen | None:
+    """Returns the lock that there is now; None where there is none."""
     try:
         found = os.stat(path)  # noqa: PTH116  # strings, as in its caller
     except OSError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return _Seen(found.st_ino, found.st_mtime_ns)
 
 
-def _age(path: Path, scratch: Path) -> float | None:
-    """Returns the age of a file in seconds by the file system's own clock, which need not be this machine's."""
+def _age(lock: _Seen, watched: float, scratch: Path) -> float | None:
+    """Returns the age of a lock in seconds by the file system's own clock, which need not be this machine's.
+
+    Args:
+        lock: The lock.
+        watched: For how long it was seen: what is made under a wrong clock, and lies ahead, is as old as that.
+        scratch: Where a file can be made whose time is now.
+    """
+    probe = scratch / f"clock.{os.getpid()}.{threading.get_ident()}"
     try:
-        taken = path.stat().st_mtime
-        probe = scratch / f"clock.{os.getpid()}.{threading.get_ident()}"
         probe.touch(0o600)
         try:
-            return probe.stat().st_mtime - taken
+            return max((probe.stat().st_mtime_ns - lock.made) / 1e9, watched)
         finally:
             probe.unlink()
     except OSError:
         return None
 
 
-def _remove_stale(path: Path, scratch: Path) -> bool:
+def _remove_stale(path: Path, stale: _Seen, scratch: Path) -> bool:
     """Removes a stale lock, moved aside first, so that one taken anew in this moment is noticed and put back."""
     aside = scratch / f"stale.{os.getpid()}.{threading.get_ident()}"
     try:
-        seen = path.stat()
         path.rename(aside)
-        moved = aside.stat()
-        if (moved.st_ino, moved.st_mtime_ns) != (seen.st_ino, seen.st_mtime_ns):
+        if _seen(aside) != stale:
             with contextlib.suppress(FileExistsError):
                 os.link(aside, path)
             aside.unlink()

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha1
 from pathlib import Path
+from typing import BinaryIO
 
 from gitsession.repo.codec import GitObject
 from gitsession.repo.files import private, read_file, translated, unavailable
 from gitsession.repo.gc import is_gone
+from gitsession.repo.locks import try_lock
 from gitsession.repo.objects import Objects
 from gitsession.repo.pack_entry import encode_delta, encode_whole, find_delta
 
@@ -45,6 +47,7 @@ class PackWriter:
         self._name = ""
         self._size = 0
         self._index_content = b""
+        self._mark: BinaryIO | None = None
         with translated("write to the store"):
             self._file = open(self._temporary, "w+b", opener=private)  # noqa: SIM115
             self._write_header(0)
@@ -54,6 +57,9 @@ class PackWriter:
         """Lets go of the pack and removes the temporary files; what was stored stays under its own name."""
         with suppress(OSError):  # a full disk does not take what is still in memory, which is thrown away anyway
             self._file.close()
+        if self._mark is not None:
+            with suppress(OSError):
+                self._mark.close()
         # By now the refs have moved: whoever repacks from now on sees them.
         held = [self._directory / (self._name + ".keep")] if self._name else []
         for path in (self._temporary, self._temporary_index, *held):
@@ -143,8 +149,11 @@ class PackWriter:
             if _is_left(path):
                 with suppress(OSError):
                     path.unlink()
-        with open(self._directory / (self._name + ".keep"), "wb", opener=private) as file:
-            file.write(f"{_HOLDER} {os.getpid()} {socket.gethostname()}\n".encode())
+        self._mark = open(self._directory / (self._name + ".keep"), "wb", opener=private)  # noqa: SIM115
+        with suppress(OSError):  # where the file system has no locks
+            try_lock(self._mark.fileno())
+        self._mark.write(f"{_HOLDER} {os.getpid()} {socket.gethostname()}\n".encode())
+        self._mark.flush()
 
     def _publish(self) -> None:
         for source, ending in ((self._temporary, ".pack"), (self._temporary_index, ".idx")):
@@ -205,10 +214,13 @@ class PackWriter:
 
 
 def _is_left(path: Path) -> bool:
-    """Tells whether the mark of a pack is one of ours whose process is gone."""
+    """Tells whether the mark of a pack is one of ours whose process is gone: it holds the system's lock on it."""
     try:
         words = read_file(path, 4096).decode("utf-8", "replace").split()
-        return len(words) == 3 and words[0] == _HOLDER and is_gone(words[1], words[2], path.stat().st_mtime)
+        if len(words) != 3 or words[0] != _HOLDER or not is_gone(words[1], words[2], path.stat().st_mtime):
+            return False
+        with path.open("r+b") as file:
+            return try_lock(file.fileno())
     except OSError:
         return False
 

@@ -98,3 +98,17 @@ def test_what_a_killed_import_held_is_let_go_by_the_next(store: Store, content: 
     writer.store()
     writer.close()
     assert keep.exists() == left
+
+
+def test_what_a_running_import_holds_stays_held_however_old_the_clock_makes_it(store: Store) -> None:
+    first, second = PackWriter(store.repository.objects), PackWriter(store.repository.objects)
+    for number, writer in enumerate((first, second)):
+        writer.add(git_object("blob", b"%d" % number))
+    first.store()
+    (keep,) = (store.path / "objects" / "pack").glob("*.keep")
+    os.utime(keep, (time.time() - 13 * 3600,) * 2)
+    second.store()
+    assert keep.exists()
+    second.close()
+    first.close()
+    assert not keep.exists()

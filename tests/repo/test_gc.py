@@ -59,6 +59,25 @@ def test_a_pid_that_another_process_has_by_now_is_no_collection(tmp_path: Path) 
     assert ended
 
 
+@pytest.mark.skipif(not Path("/proc/self/comm").exists(), reason="only Linux tells the name of a process")
+@pytest.mark.parametrize("seconds", [600, 13 * 3600])
+def test_a_git_that_is_there_is_a_collection_whatever_the_clock_says(store: Store, seconds: int) -> None:
+    """A clock that was set makes its file older than the process, or older than twelve hours."""
+    command = ["git", "-C", str(store.path), "cat-file", "--batch"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"HEAD\n")
+        process.stdin.flush()
+        process.stdout.readline()  # by now it has its name
+        pid_file = store.path / "gc.pid"
+        pid_file.write_text(f"{process.pid} {HOST}")
+        os.utime(pid_file, (time.time() - seconds,) * 2)
+        assert not wait_for_gc(store.path, 0)
+        process.kill()
+    assert wait_for_gc(store.path, 0)
+
+
 def test_a_pid_file_that_git_takes_for_forgotten_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "gc.pid").write_text(f"{os.getpid()} {HOST}")
     os.utime(tmp_path / "gc.pid", (time.time() - 13 * 3600,) * 2)
