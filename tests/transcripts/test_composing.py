@@ -129,9 +129,10 @@ def test_an_entry_without_a_time_has_that_of_what_came_before(one: Format) -> No
 def test_no_damage_stops_an_export_but_with_an_error_of_ours(case: tuple[str, bytes], one: Format) -> None:
     name, content = case
     own = FORMATS[name]
-    records = [record._replace(id=f"r{place}") for place, record in enumerate(read(own, content))]
+    found = [record for record in read(own, content) if not record.unfinished]
+    records = [record._replace(id=f"r{place}") for place, record in enumerate(found)]
     same = own is one
-    made = composed(one, records if same else (), () if same else own.fold(records))
+    made = composed(one, records if same else (), () if same else known(own.fold(records)))
     try:
         written = b"".join(made.lines)
     except SessionError:
