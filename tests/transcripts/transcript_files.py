@@ -1,6 +1,7 @@
 """The transcripts under `fixtures/`, and what tests ask of each."""
 
 import io
+from functools import lru_cache
 from pathlib import Path
 
 from gitsession.files import listing, whole
@@ -22,9 +23,15 @@ def name_of(path: Path) -> str:
 
 
 def format_of(path: Path) -> Format:
-    found = recognise(path.read_bytes()[: 64 << 10], path.name)
+    found = _recognised(path.read_bytes()[: 64 << 10], path.name)
     assert found is not None
     return found
+
+
+@lru_cache(maxsize=1000)
+def _recognised(beginning: bytes, name: str) -> Format | None:
+    """Recognises the same file but once, since hundreds of tests ask for it."""
+    return recognise(beginning, name)
 
 
 def content_of(path: Path) -> bytes:
