@@ -2,18 +2,18 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from statistics import median
-
-import pytest
 
 import gitsession
 
 ROOT = Path(__file__).parent.parent
 LIBRARY = ROOT / "gitsession"
 CLI = ROOT / "cli"
+ROOTS = (LIBRARY, CLI, ROOT / "tests")
 
 # Each imports only from those before it. A package counts as one; its modules may import each other, in no circle.
 ORDER = [
@@ -117,94 +117,106 @@ def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str | None]]:
 
 def imported_layers(path: Path) -> Iterator[str]:
     package = ".".join(path.relative_to(ROOT).parent.parts)
-    for module, name in imports(ast.parse(path.read_text("utf-8")), package):
+    for module, name in imports(tree_of(path), package):
         top, _, inner = module.partition(".")
         if top == "gitsession":
             yield (inner or name or "").split(".")[0]
 
 
-def library_modules() -> list[pytest.param]:
-    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in modules(LIBRARY)]
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
-def all_modules() -> list[pytest.param]:
-    paths = [path for root in (LIBRARY, CLI, ROOT / "tests") for path in modules(root)]
-    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+def offences(root: Path, of: Callable[[Path], set[str]]) -> dict[str, set[str]]:
+    """Returns what each module has that a rule forbids, for those that have any."""
+    return {str(path.relative_to(ROOT)): found for path in modules(root) if (found := of(path))}
 
 
-@pytest.mark.parametrize("path", library_modules())
-def test_a_module_imports_only_from_those_before_it(path: Path) -> None:
-    own = layer(path)
-    if not own:
-        return  # the package's own __init__ gathers the public names of all
-    assert own in ORDER, "a new module needs its place in ORDER"
-    allowed = {*ORDER[: ORDER.index(own)], *([own] if path.parent != LIBRARY else [])}
-    assert set() == set(imported_layers(path)) - allowed
+def test_each_module_has_its_place_in_the_order() -> None:
+    assert {layer(path) for path in modules(LIBRARY)} - {""} == {*ORDER}
+
+
+def test_a_module_imports_only_from_those_before_it() -> None:
+    def later(path: Path) -> set[str]:
+        own = layer(path)
+        if not own:
+            return set()  # the package's own __init__ gathers the public names of all
+        allowed = {*ORDER[: ORDER.index(own)], *([own] if path.parent != LIBRARY else [])}
+        return set(imported_layers(path)) - allowed
+
+    assert offences(LIBRARY, later) == {}
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     dotted = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in modules(LIBRARY)}
     graph = {}
     for path, name in dotted.items():
-        found = imports(ast.parse(path.read_text("utf-8")), name.rpartition(".")[0])
+        found = imports(tree_of(path), name.rpartition(".")[0])
         graph[name] = {
             f"{module}.{item}" if f"{module}.{item}" in dotted.values() else module for module, item in found
         }
     TopologicalSorter(graph).prepare()  # raises and names the circle
 
 
-@pytest.mark.parametrize("path", library_modules())
-def test_no_import_of_the_library_hides_in_a_function(path: Path) -> None:
+def test_no_import_of_the_library_hides_in_a_function() -> None:
     """What Python itself brings may be imported where it is seldom used; the linter asks for the reason."""
-    tree = ast.parse(path.read_text("utf-8"))
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    hidden = {module.partition(".")[0] for function in functions for module, _ in imports(function, "gitsession")}
-    assert set() == hidden - sys.stdlib_module_names
+
+    def hidden(path: Path) -> set[str]:
+        nodes = ast.walk(tree_of(path))
+        functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        found = {module.partition(".")[0] for function in functions for module, _ in imports(function, "gitsession")}
+        return found - sys.stdlib_module_names
+
+    assert offences(LIBRARY, hidden) == {}
 
 
-@pytest.mark.parametrize("path", library_modules())
-def test_only_one_package_imports_pygit2_and_none_a_terminal(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    imported = {module.split(".")[0] for module, _ in imports(tree, "gitsession")}
-    forbidden = {"click", "gitsession_cli", "cli", "argparse", "getpass", "readline"}
-    if layer(path) != LIBGIT2:
-        forbidden.add("pygit2")
-    assert set() == imported & forbidden
+def test_only_one_package_imports_pygit2_and_none_a_terminal() -> None:
+    terminals = {"click", "gitsession_cli", "cli", "argparse", "getpass", "readline"}
+
+    def forbidden(path: Path) -> set[str]:
+        imported = {module.split(".")[0] for module, _ in imports(tree_of(path), "gitsession")}
+        return imported & (terminals | ({"pygit2"} if layer(path) != LIBGIT2 else set()))
+
+    assert offences(LIBRARY, forbidden) == {}
 
 
-@pytest.mark.parametrize("path", library_modules())
-def test_the_library_neither_prints_nor_reads_the_environment(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    attributes = {
-        f"{node.value.id}.{node.attr}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
-    assert set() == names & {"print", "input", "environ", "getenv", "breakpoint"}
+def attributes(path: Path) -> Iterator[tuple[str, str]]:
+    """Yields the attributes that are taken from a name, each with that name: ("os", "environ")."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield node.value.id, node.attr
+
+
+def test_the_library_neither_prints_nor_reads_the_environment() -> None:
+    builtins = {"print", "input", "environ", "getenv", "breakpoint"}
     terminal = {"sys.stdin", "sys.stdout", "sys.stderr", "sys.argv", "sys.exit", "Path.home"}
     environment = {"os.environ", "os.environb", "os.getenv", "os.path.expanduser"}
-    assert set() == attributes & (terminal | (environment if path != ENVIRONMENT else set()))
+
+    def forbidden(path: Path) -> set[str]:
+        names = {node.id for node in ast.walk(tree_of(path)) if isinstance(node, ast.Name)}
+        used = {".".join(found) for found in attributes(path)}
+        return names & builtins | used & (terminal | (environment if path != ENVIRONMENT else set()))
+
+    assert offences(LIBRARY, forbidden) == {}
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, id=str(path.relative_to(ROOT))) for path in modules(CLI)])
-def test_the_command_uses_public_names_only(path: Path) -> None:
-    tree = ast.parse(path.read_text("utf-8"))
-    found = [(module, name) for module, name in imports(tree, "gitsession_cli") if module.split(".")[0] == "gitsession"]
-    used = {name if module == "gitsession" else f"{module}.{name}" for module, name in found if name}
-    used |= {module for module, name in found if name is None and module != "gitsession"}
-    if ("gitsession", None) in found:
-        used |= {
-            node.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "gitsession"
-        }
-    assert set() == used - set(gitsession.__all__)
+def test_the_command_uses_public_names_only() -> None:
+    def private(path: Path) -> set[str]:
+        imported = [*imports(tree_of(path), "gitsession_cli")]
+        found = [(module, name) for module, name in imported if module.split(".")[0] == "gitsession"]
+        used = {name if module == "gitsession" else f"{module}.{name}" for module, name in found if name}
+        used |= {module for module, name in found if name is None and module != "gitsession"}
+        if ("gitsession", None) in found:
+            used |= {attribute for name, attribute in attributes(path) if name == "gitsession"}
+        return used - set(gitsession.__all__)
+
+    assert offences(CLI, private) == {}
 
 
-@pytest.mark.parametrize("path", all_modules())
-def test_no_module_is_longer_than_400_lines(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES
+def test_no_module_is_longer_than_400_lines() -> None:
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for root in ROOTS for path in modules(root)}
+    assert {str(path) for path, length in lengths.items() if length > MOST_LINES} == set()
 
 
 def test_the_median_module_has_at_most_150_lines() -> None:
