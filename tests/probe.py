@@ -1,9 +1,11 @@
-"""Does everything with a store that a user can, and prints what came of it as JSON: `python -m tests.probe PATH`.
+"""Does everything with each store whose path it reads, as far as a user can: `python -m tests.probe`.
 
-It is a process of its own, so that its memory can be measured and a hang can be ended.
+Each is done in a process of its own, a fork, so that its memory can be measured. Two lines of JSON tell what came of
+it: the outcomes, unless it died, and how it ended.
 """
 
 import json
+import os
 import re
 import resource
 import sys
@@ -70,8 +72,13 @@ def main(path: str) -> None:
         for repair in attempt("plan", lambda: plan_repair(store)) or ():
             attempt(f"repair {repair.session}", lambda repair=repair: apply_repair(store, repair))
     result = {"outcomes": outcomes, "findings": findings, "slowest": slowest, "megabytes": most_memory()}
-    print(json.dumps(result))  # noqa: T201
+    print(json.dumps(result), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            main(line.rstrip("\n"))
+            os._exit(0)
+        print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])), flush=True)  # noqa: T201

@@ -4,7 +4,9 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +28,31 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], Any]]:
+    """Returns a function that tries everything with a store, and returns what came of it."""
+    told = tmp_path_factory.mktemp("probe") / "stderr"
+    command = [sys.executable, "-m", "tests.probe"]
+    with (
+        told.open("wb") as errors,
+        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked, answered = process.stdin, process.stdout
+
+        def ask(store: Path) -> Any:
+            asked.write(f"{store}\n".encode())
+            asked.flush()
+            outcome = json.loads(answered.readline())
+            assert isinstance(outcome, dict), (outcome, told.read_text()[-3000:])
+            assert json.loads(answered.readline()) == 0
+            return outcome
+
+        yield ask
+        asked.close()
+
+
 def outside(path: Path) -> dict[str, bytes | None]:
     """Returns all that lies in a directory: the bytes of its files."""
     found = sorted(path.rglob("*"))
@@ -44,7 +71,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in CASES])
-def test_a_hostile_repository_does_no_harm(name: str, good: Path, tmp_path: Path) -> None:
+def test_a_hostile_repository_does_no_harm(name: str, good: Path, probe: Callable[[Path], Any], tmp_path: Path) -> None:
     build, expected = CASES[name]
     store = tmp_path / "store.git"
     shutil.copytree(good, store)
@@ -52,15 +79,7 @@ def test_a_hostile_repository_does_no_harm(name: str, good: Path, tmp_path: Path
     (tmp_path / "outside" / "file").write_text("")
     build(store)
     before = outside(tmp_path / "outside")
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.probe", str(store)],
-        cwd=ROOT,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr.decode()[-3000:]
-    result = json.loads(done.stdout)
+    result = probe(store)
     assert outside(tmp_path / "outside") == before
     assert result["slowest"][1] < SECONDS, result["slowest"]
     assert result["megabytes"] < MEGABYTES

@@ -57,6 +57,7 @@ def spoilt(path: Path, made: bytes, table: str, column: str, how: str) -> Path:
 
     path.write_bytes(made)
     opened = sqlite3.connect(path, isolation_level=None)
+    opened.execute("PRAGMA synchronous = OFF")
     row = {"session": "ses_1", "message": "msg_1", "part": "prt_1"}[table]
     value: Any = ODD.get(how)
     mark = "CAST(x'61ff62' AS TEXT)" if how == NO_UTF_8 else "?"
