@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from gitsession.model import CompactionEntry, Message, MessageEntry
+from gitsession.model import CompactionEntry, Message, MessageEntry, UnknownEntry
 from gitsession.transcripts.base import Composed, Draft
 from gitsession.transcripts.composing import (
     arguments,
@@ -64,7 +64,8 @@ class _Lines:
         self._header = first if text(first, "type") == "session" else {}
         # Records of Tau are no entries of pi's, so that their conversation is what is left.
         self._copied = draft.records if self._header else ()
-        self.entries = [*([] if self._header else fold(draft.records)), *draft.entries]
+        folded = [] if self._header else [one for one in fold(draft.records) if not isinstance(one, UnknownEntry)]
+        self.entries = [*folded, *draft.entries]
         self._tree = Tree(self._copied)
         self._last: str | None = None
         if self._tree.leaf is not None:
