@@ -138,7 +138,7 @@ def _with_injected(value: Any, said: list[Message]) -> list[Message]:
 
 
 def _with_attached(value: Any, said: list[Message] | CompactionEntry) -> list[Message] | CompactionEntry:
-    """Returns what an event stands for, with the images and files that are attached to it and stand in it themselves."""
+    """Returns what an event stands for, with the images and files that are attached to it and lie in it themselves."""
     data = mapping(value, "data")
     blobs = [*items(data, "attachments"), *items(mapping(data, "result"), "binaryResultsForLlm")]
     attached = [part for one in blobs for part in _attached(one)]
