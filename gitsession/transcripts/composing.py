@@ -119,14 +119,15 @@ class Said(NamedTuple):
         entry_id: The entry.
         at: When it was said.
         message: What was said; empty for a compaction.
-        results: The results of the calls in it, by the calls' ids, for agents that keep them together.
+        results: The results of the calls in it, and when they came, by the calls' ids, for agents that keep them
+            together.
         compaction: The compaction, where it is one.
     """
 
     entry_id: str
     at: str
     message: Message
-    results: dict[str, Message]
+    results: dict[str, tuple[Message, str]]
     compaction: CompactionEntry | None = None
 
 
@@ -151,7 +152,7 @@ def said_with_results(draft: Draft) -> list[Said]:
             found.append(one)
             waiting.update({text(call, "id"): one for call in items(one.message, "tool_calls")})
         elif call in waiting:
-            waiting.pop(call).results[call] = one.message
+            waiting.pop(call).results[call] = one.message, one.at
         else:
             content = one.message.get("content") or ""
             found.append(one._replace(message={"role": "user", "content": content, "meta": True}))

@@ -162,11 +162,12 @@ def _inline(encoded: tuple[str, str]) -> dict[str, Any]:
     return {"inlineData": {"mimeType": encoded[0], "data": encoded[1]}}
 
 
-def _call(call: Message, result: Message | None, at: str) -> dict[str, Any]:
+def _call(call: Message, answered: tuple[Message, str] | None, at: str) -> dict[str, Any]:
     own, name = text(call, "id"), text(mapping(call, "function"), "name")
     made = {"id": own, "name": name, "args": arguments(call), "status": "executing", "timestamp": at}
-    if result is None:
+    if answered is None:
         return made
+    result, made["timestamp"] = answered
     failed = result.get("is_error") is True
     words, images = words_and_images(result)
     response = {"error" if failed else "output": words}

@@ -92,6 +92,12 @@ def messages_of(
     return _answered(info, known, attached=attached)
 
 
+def times_of(parts: Iterable[Any]) -> dict[str, str]:
+    """Returns when the results that stand among the parts of a message came, by the ids of their calls."""
+    ends = {text(part, "callID"): time(mapping(mapping(part, "state"), "time").get("end")) for part in parts}
+    return {call: at for call, at in ends.items() if at}
+
+
 def show_part(part: dict[str, Any]) -> View:
     """Returns a part for reading, as it stands in a file of its own, which does not say who spoke."""
     kind = text(part, "type")

@@ -202,25 +202,28 @@ class _Files:
         told: dict[str, Any] = {"thought": [], **_reasoning(one.message)}
         if words := marked_words(one.message):
             told["thought"] = [_text(words)]
-        results: list[tuple[str, str, dict[str, Any]]] = []
+        results: list[tuple[str, str, str, dict[str, Any]]] = []
+        at = one.at
         for call in items(one.message, "tool_calls"):
             own, name = self._call_id(call), safe_name(text(mapping(call, "function"), "name")) or "tool"
             called = {"id": own, "name": name, "arguments": _json(arguments(call)).decode(), "origin": "completion"}
             named = {"tool_name": name, "tool_call_id": own}
-            if (result := one.results.get(text(call, "id"))) is None:
-                results.append(("AgentErrorEvent", "agent", {**named, "error": NO_RESULT}))
+            if (answered := one.results.get(text(call, "id"))) is None:
+                results.append(("AgentErrorEvent", "agent", at, {**named, "error": NO_RESULT}))
             else:
+                # In the order of the calls; the agent's own are in the order of time, too.
+                result, at = answered[0], max(at, answered[1])
                 failed = result.get("is_error") is True
                 observation = {"kind": _SEEN, "content": _content(result), "is_error": failed, "tool_name": name}
                 told_of = {**named, "observation": observation, "action_id": self._own()}
-                results.append(("ObservationEvent", "environment", told_of))
+                results.append(("ObservationEvent", "environment", at, told_of))
             self._show(one.entry_id)
             told |= {"action": None, **named, "tool_call": called, "llm_response_id": response}
             yield self._event("ActionEvent", "agent", one.at, **told)
             told = {"thought": []}
-        for kind, source, seen in results:
+        for kind, source, came, seen in results:
             self._show("")
-            yield self._event(kind, source, one.at, **seen)
+            yield self._event(kind, source, came, **seen)
 
     def _call_id(self, call: Message) -> str:
         own = safe_name(text(call, "id"))

@@ -10,7 +10,7 @@ from test_formats import damaged
 from transcript_files import TRANSCRIPTS, format_of, name_of, read
 
 from gitsession.errors import SessionError
-from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts import FORMATS, Format, recognise
 from gitsession.transcripts.composing import derived_uuid, milliseconds, since_epoch
 
@@ -123,6 +123,21 @@ def test_an_entry_without_a_time_has_that_of_what_came_before(one: Format) -> No
     ]
     found = one.fold(read(one, b"".join(composed(one, (), entries).lines)))
     assert {entry.timestamp for entry in found} == {"2026-03-03T08:00:00.000Z"}
+
+
+@every_timekeeper
+def test_what_was_said_and_what_came_of_it_keeps_its_time(one: Format) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    talk: list[Message] = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "tool_calls": [call], "model": "m"},
+        {"role": "tool", "content": "b", "tool_call_id": "c1"},
+        {"role": "assistant", "content": "c", "model": "m"},
+    ]
+    times = [f"2026-03-03T09:0{number}:00.000Z" for number in range(len(talk))]
+    entries = [MessageEntry(said, id=at, timestamp=at) for said, at in zip(talk, times, strict=True)]
+    found = one.fold(read(one, b"".join(composed(one, (), entries).lines)))
+    assert [entry.timestamp for entry in found][-len(times) :] == times
 
 
 @given(damaged(), st.sampled_from(RESUMABLE))

@@ -30,6 +30,7 @@ def test_export_and_folder_are_the_same_conversation(path) -> None:
         assistant("Two: a.txt and b.txt.", model=MODEL),
     ]
     assert entries(path)[2].timestamp == "2026-03-02T09:00:02.000Z"
+    assert [entry.timestamp for entry in entries(path)[3:5]] == ["2026-03-02T09:00:02.305Z", "2026-03-02T09:00:02.405Z"]
 
 
 @pytest.mark.parametrize("path", [EXPORT, STORAGE], ids=["export", "storage"])
