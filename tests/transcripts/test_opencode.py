@@ -44,6 +44,22 @@ def test_the_header_is_the_sessions(path) -> None:
     }
 
 
+def test_what_the_agent_put_in_stands_on_its_side_of_the_prompt() -> None:
+    info = {"id": "msg_1", "role": "user", "sessionID": "ses_1", "time": {"created": 1772442000000}}
+    put, typed = ({"type": "text", "text": words, "synthetic": words != "Why?"} for words in ("It is late.", "Why?"))
+    document = {
+        "info": {"id": "ses_1", "directory": "/", "time": {}},
+        "messages": [{"info": info, "parts": [put, typed, put]}],
+    }
+    records = read(OPENCODE, json.dumps(document).encode())
+    late = user("It is late.", meta=True)
+    assert [(entry.id, entry.message) for entry in OPENCODE.fold(records)] == [
+        *(("msg_1", late), ("msg_1/1", user("Why?")), ("msg_1/2", late))
+    ]
+    # The text of its commit begins with the prompt.
+    assert [part.text for part in OPENCODE.view(records[1]).parts] == ["Why?", "It is late.\nIt is late."]
+
+
 def test_a_summary_is_a_compaction() -> None:
     path = DIRECTORY / "compaction.json"
     assert conversation(path)[2:] == [
