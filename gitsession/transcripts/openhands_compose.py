@@ -5,6 +5,10 @@ conversation's id, without its dashes. The agent goes on with the events that ar
 where there is none, with the model and the tools that the user has; where there is one, an agent that lacks a tool of
 it refuses to resume. So a conversation of another agent's has events alone, and a fork has the state of its origin.
 
+What Claude signed of its thoughts is left out, although an event has room for it (`thinking_blocks`): the agent would
+send it to whatever model the user has, and other providers refuse a request with it. Claude takes an answer without its
+thoughts.
+
 A call is an event without an action, as the agent writes one that it could not carry out: so it needs no tool that it
 knows. A result is one of a tool that is called through MCP, which it always knows. Both reach the model as they were.
 

@@ -1,7 +1,8 @@
 """A session that pi can resume.
 
 A fork has a header of its own, which names the file that it comes from, and the entries of its origin as they are:
-their ids need only be unique in a file. What the model thought is kept: pi shows it to another model as text.
+their ids need only be unique in a file. What the model thought is kept: pi shows it to another model as text. What
+Claude signed is kept with its signatures, as an answer that Anthropic's API gave: pi sends them to that model alone.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from gitsession.transcripts.composing import (
     milliseconds,
     own_id,
     parts,
+    signed_thoughts,
     since_epoch,
     timed,
     title,
@@ -32,6 +34,9 @@ from gitsession.transcripts.fields import items, mapping, text
 from gitsession.transcripts.pi_fold import fold
 from gitsession.transcripts.pi_tree import Tree
 from gitsession.transcripts.shapes import normal_messages
+
+REDACTED = "[Reasoning redacted]"
+"""What the agent shows for a thought that is redacted."""
 
 _VERSION = 3
 _NO_DIRECTORY = str.maketrans("/\\:", "---")
@@ -142,8 +147,9 @@ def _prompt(message: Message) -> Message:
 
 def _answer(message: Message) -> Message:
     calls = items(message, "tool_calls")
-    blocks: list[dict[str, Any]] = []
-    if thought := text(message, "reasoning"):
+    signed = signed_thoughts(message)
+    blocks = [*map(_thought, signed)]
+    if not signed and (thought := text(message, "reasoning")):
         blocks.append({"type": "thinking", "thinking": thought})
     blocks += [block if block["type"] == "text" else {"type": "text", "text": "[image]"} for block in _blocks(message)]
     for call in calls:
@@ -151,8 +157,16 @@ def _answer(message: Message) -> Message:
         blocks.append({"type": "toolCall", "id": text(call, "id"), "name": name, "arguments": arguments(call)})
     cost = dict.fromkeys(_UNUSED, 0)
     usage = {**dict.fromkeys(_UNUSED[:-1], 0), "totalTokens": 0, "cost": cost}
-    told = {"api": "unknown", "provider": "unknown", "model": text(message, "model"), "usage": usage}
+    api, provider = ("anthropic-messages", "anthropic") if signed else ("unknown", "unknown")
+    told = {"api": api, "provider": provider, "model": text(message, "model"), "usage": usage}
     return {"role": "assistant", "content": blocks, **told, "stopReason": "toolUse" if calls else "stop"}
+
+
+def _thought(block: dict[str, Any]) -> dict[str, Any]:
+    """Returns one of Anthropic's blocks of thoughts; in place of what is redacted stand the words that pi shows."""
+    if block["type"] == "redacted_thinking":
+        return {"type": "thinking", "thinking": REDACTED, "thinkingSignature": block["data"], "redacted": True}
+    return {"type": "thinking", "thinking": block["thinking"], "thinkingSignature": block["signature"]}
 
 
 def _result(message: Message) -> Message:

@@ -74,17 +74,21 @@ def _thoughtless(one: Any) -> Any:
     return _without(one, "reasoning", "reasoning_details")
 
 
-def _details(kind: str) -> Any:
+def _is_any(one: Any) -> bool:
+    return isinstance(one, dict)
+
+
+def _details(kind: str, when: Callable[[Any], bool] = _is_any) -> Any:
     """Details of a kind are left out."""
 
     def change(one: Any) -> Any:
         left = [detail for detail in one.get("reasoning_details", ()) if detail["type"] != kind]
         return {**_without(one, "reasoning_details"), **({"reasoning_details": left} if left else {})}
 
-    return _each(change)
+    return _each(change, when)
 
 
-def _each(change: Callable[[Any], Any], when: Callable[[Any], bool] = lambda one: isinstance(one, dict)) -> Any:
+def _each(change: Callable[[Any], Any], when: Callable[[Any], bool] = _is_any) -> Any:
     return lambda talk: [change(one) if when(one) else one for one in talk]
 
 
@@ -140,6 +144,8 @@ LOST: dict[str, Callable[[Talk], Talk]] = {
     "thoughts": _each(lambda one: _without(one, "reasoning")),
     "redacted thoughts": _details("reasoning.encrypted"),
     "signatures of thoughts": _details("reasoning.text"),
+    "redacted thoughts that are not Claude's": _details("reasoning.encrypted", _unsigned),
+    "signatures that are not Claude's": _details("reasoning.text", _unsigned),
     "thoughts without Claude's signature": _each(_thoughtless, _unsigned),
     "thoughts without an answer": _all_but(_alone),
     "images in prompts": _each(_marked, lambda one: _is(one, "user") and not _is_meta(one)),
