@@ -12,8 +12,9 @@ thoughts.
 A call is an event without an action, as the agent writes one that it could not carry out: so it needs no tool that it
 knows. A result is one of a tool that is called through MCP, which it always knows. Both reach the model as they were.
 
-The agent writes its system prompt only into a conversation that it begins. In any other it is the first event: what
-the session was told at its beginning, or a short one.
+The agent writes its system prompt only into a conversation that it begins, and refuses to resume one that begins with a
+prompt of the user's. So there it is the first event: what the session was told at its beginning, or a short one, which
+is no part of the session when it is read again.
 """
 
 import re
@@ -41,12 +42,9 @@ from gitsession.transcripts.composing import (
     said_with_results,
 )
 from gitsession.transcripts.fields import items, mapping, text
-from gitsession.transcripts.openhands_events import forgotten, messages_of
+from gitsession.transcripts.openhands_events import forgotten, messages_of, stand_in_prompt
 from gitsession.transcripts.openhands_fold import STATE, events_now, fold, inner_of, is_state
 from gitsession.transcripts.versions import latest
-
-PROMPT = "You are OpenHands agent, an assistant that uses a computer to solve the tasks of its user."
-"""How a system prompt begins that the session does not have itself."""
 
 # A result whose form is no tool's.
 _SEEN = "MCPToolObservation"
@@ -175,8 +173,7 @@ class _Files:
         if told is not None:
             words, at = marked_words(told.message), told.at
         else:
-            words = f"{PROMPT}\nThe current working directory is: {self._draft.cwd}"
-            at = first_time(self._draft)
+            words, at = stand_in_prompt(self._draft.cwd), first_time(self._draft)
         return self._event("SystemPromptEvent", "agent", at, system_prompt=_text(words), tools=[])
 
     def _condensation(self, compaction: CompactionEntry, at: str) -> bytes:

@@ -15,7 +15,7 @@ from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import items, mapping, text
 from gitsession.transcripts.folding import Conversation, entries_of
 from gitsession.transcripts.normal import content_of_blocks, normal_message
-from gitsession.transcripts.openhands_events import forgotten, messages_of
+from gitsession.transcripts.openhands_events import forgotten, is_stand_in, messages_of
 
 STATE = "base_state.json"
 """The file by which the folder of a conversation is recognised."""
@@ -79,6 +79,8 @@ class _Fold:
             if is_state(value):
                 self._model = text(mapping(mapping(value, "agent"), "llm"), "model")
                 self._models = _models(value)
+            if is_stand_in(value):
+                continue
             event = _told(_with_images(value))
             made, own = messages_of(event, self._names), record.id or f"record-{place}"
             if isinstance(made, CompactionEntry):

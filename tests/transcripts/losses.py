@@ -13,7 +13,6 @@ from typing import Any
 from gitsession.transcripts.composing import NO_RESULT, marked_words, signed_thoughts
 from gitsession.transcripts.losses import LONG, LOSSES
 from gitsession.transcripts.normal import without_files
-from gitsession.transcripts.openhands_compose import PROMPT
 
 Talk = list[Any]
 
@@ -309,11 +308,10 @@ def _aider(talk: Talk) -> Talk:
 
 
 def _openhands(talk: Talk) -> Talk:
-    """A system prompt of its own, where the session began with none, said only once; no lone surrogates."""
+    """A system prompt at the beginning, said only once; no lone surrogates."""
     talk = json.loads(json.dumps(talk, ensure_ascii=False).encode("utf-8", "replace"))
     told = [one for one in talk[:1] if _is(one, "system") and not _is_meta(one) and isinstance(one["content"], str)]
-    talk = _answered(_with_results(_as_context([one for one in talk if one not in told])))
-    return [one for one in told if not one["content"].startswith(PROMPT)] + talk
+    return told + _answered(_with_results(_as_context([one for one in talk if one not in told])))
 
 
 def _sent(talk: Talk) -> Talk:
