@@ -15,13 +15,13 @@ from gitsession.transcripts.composing import (
     arguments,
     derived_uuid,
     encoded_image,
+    file_time,
     image_url,
     is_context,
     is_notice,
     last_time,
     line,
     marked,
-    milliseconds,
     own_id,
     parts,
     signed_thoughts,
@@ -46,7 +46,7 @@ _UNUSED = ("input", "output", "cacheRead", "cacheWrite", "total")
 def compose(draft: Draft) -> Composed:
     """Returns a session as one that pi can resume."""
     own = own_id(draft)
-    made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
+    made = file_time(draft)
     path = PurePath("sessions", directory(draft.cwd), _file_name(made, own))
     lines = _Lines(draft)
     return Composed(lines.all(), path, lambda path: ("pi", "--session", str(path)), entries=lines.entries)
