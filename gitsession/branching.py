@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, takewhile
 
 from gitsession.columns import Scratch
-from gitsession.derived import names
+from gitsession.derived import former_names, names
 from gitsession.errors import Corrupt
 from gitsession.layout import decode_commit_id, encode_commit_id
 from gitsession.model import SessionMeta
@@ -235,8 +236,9 @@ class Branches:
         return Base(name, resolve(self.reader, session_id, f"#{number - 1}"), None, session_id)
 
     def names(self, record_id: str) -> Iterator[str]:
-        """Yields the ids that a branch derived at a record may have; see `derived.names`."""
-        return names(self.session_id, record_id)
+        """Yields the ids that a branch derived at a record may have, those first that earlier releases gave one."""
+        former = takewhile(self._taken.__contains__, former_names(self.session_id, record_id))
+        return chain(former, names(self.session_id, record_id))
 
     def is_free(self, session_id: str) -> bool:
         """Tells whether no branch has this id."""

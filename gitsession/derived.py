@@ -2,9 +2,11 @@
 
 Both have names that begin with the session's. A line is a name for a commit of the session, or of what goes on beside
 it: another branch begins with all that it holds. Where somebody went on with one, it is still named by the last record
-that both have in common. What a file goes on with that was rewritten is named by its first own record.
+that both have in common. What a file goes on with that was rewritten is named by its first own record. The record of a
+file in a folder, whose id is its path, gives the name of the file; earlier releases took all of the path.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count, islice
@@ -19,6 +21,10 @@ _MOST_COMPARED = 8
 
 # How many names of one record are tried: several branches may be named by it.
 _MOST_NAMES = 9
+
+
+# The id of a file of a folder, with a number behind it, or that of a version.
+_FILE = re.compile(r"(?s)([^:]+):(?:[^:]+:)*([^:]+)\.json((?:\.v?[1-9][0-9]*)?)")
 
 
 def derived_from(reader: Reader, session_id: str, listed: Sequence[str]) -> Iterator[tuple[str, bool]]:
@@ -53,11 +59,26 @@ def _is_line(reader: Reader, session_id: str, state: State, others: Iterable[Sta
     if common in (0, state.tree.count):
         return common > 0
     last = decode_commit_id(next(deltas_of(reader.objects, state.tree, common - 1)).encoded_id)
-    return state.session_id in islice(names(session_id, last), _MOST_NAMES)
+    known = (names(session_id, last), former_names(session_id, last))
+    return any(state.session_id in islice(one, _MOST_NAMES) for one in known)
 
 
 def names(session_id: str, record_id: str) -> Iterator[str]:
     """Yields the ids that a branch derived at a record may have, the best first, as many as are asked for."""
-    yield derived_id(session_id, record_id)
+    file = _FILE.fullmatch(record_id)
+    if file is None:
+        return _numbered(session_id, record_id)
+    # Its own file, and those beside it, are named by the session.
+    name = file[1] if file[2] == session_id else file[2]
+    return _numbered(session_id, name + file[3])
+
+
+def former_names(session_id: str, record_id: str) -> Iterator[str]:
+    """Yields the ids that earlier releases gave a branch derived at a record; those of `names`, but for folders."""
+    return _numbered(session_id, record_id)
+
+
+def _numbered(session_id: str, name: str) -> Iterator[str]:
+    yield derived_id(session_id, name)
     for number in count(2):
-        yield derived_id(session_id, f"{record_id}.{number}")
+        yield derived_id(session_id, f"{name}.{number}")

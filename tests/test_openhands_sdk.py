@@ -26,7 +26,7 @@ from gitsession import (
     install_transcript,
 )
 from gitsession.transcripts.composing import NO_RESULT
-from gitsession.transcripts.openhands_compose import PROMPT
+from gitsession.transcripts.openhands_events import PROMPT
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CONVERSATION = FIXTURES / "openhands" / "conversations" / "3f0b8c527a414d7e9c1d2b6f5e8a9041"

@@ -186,8 +186,8 @@ class Format:
             directory, where it was forked from), else a new one.
         view: Who speaks in a record and what it says, for the commit's text. Its output is a part of the store's
             format: it never changes for a record once released.
-        fold: The conversation of a log: message entries, and compactions; the agent's own entries of other kinds only
-            where a store has such, too. Ids are those of the records.
+        fold: The conversation of a log: message entries, and compactions; entries of other kinds only where a store has
+            such, too, or for what the agent shows and no model may be sent. Ids are those of the records.
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones. It takes the
             whole log, and where to keep what it has to know of each record, if there are many.
         write: The bytes of a transcript from its records: what `read` took apart. It keeps little of them.

@@ -90,7 +90,7 @@ def _answer(one: Said, number: int) -> Iterator[Message]:
         own = safe_name(text(call, "id")) or f"call_{number}_{place}"
         name = safe_name(text(mapping(call, "function"), "name")) or "tool"
         calls.append({"id": own, "type": "function", "function": {"name": name, "args": arguments(call)}})
-        found = one.results.get(text(call, "id"), {"content": NO_RESULT, "is_error": True})
+        found, _ = one.results.get(text(call, "id"), ({"content": NO_RESULT, "is_error": True}, ""))
         result: Message = {"role": "tool", "content": _content(found), "tool_call_id": own, "name": name}
         results.append(result | {key: found[key] for key in ("is_error",) if key in found})
     if spoken["content"] or calls:

@@ -17,7 +17,7 @@ from typing import Any
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.claude_chain import NONE, Tree
-from gitsession.transcripts.claude_prompts import Prompt, split
+from gitsession.transcripts.claude_prompts import in_order
 from gitsession.transcripts.claude_records import (
     calls,
     content,
@@ -131,9 +131,9 @@ class _Fold:
             if self._open and results(value):
                 self._results.append(place)
             elif place not in self._said:
-                self._say(place, split(value))
+                self._say(place)
         elif queued(value) is not None:
-            self._say(place, split(value))
+            self._say(place)
 
     def _take_orphans(self, place: int) -> None:
         """Takes the results that follow a record of the line and whose calls are nowhere: those lines are missing."""
@@ -142,7 +142,7 @@ class _Fold:
                 self._results.append(orphan)
             elif orphan not in self._said:
                 self._said.add(orphan)
-                self._say(orphan, split(self._tree.value(orphan)))
+                self._say(orphan)
 
     def _belongs(self, value: dict[str, Any]) -> bool:
         """Tells whether a record is a part of the answer that is being put together, or a result of its calls."""
@@ -181,7 +181,7 @@ class _Fold:
         self._open, self._results = [], []
         for place in sorted(given):
             self._said.add(place)
-            self._say(place, split(self._tree.value(place)))
+            self._say(place)
 
     def _result_of(self, call: str) -> int | None:
         """Returns the record with the result of a call: one of the line before one beside it, then the last one."""
@@ -193,9 +193,13 @@ class _Fold:
         """Tells whether a record hangs on the line without being of it; a copy of the line elsewhere does not."""
         return place not in self._line and self._hold[place] != NONE
 
-    def _say(self, place: int, said: Prompt) -> None:
-        beside = user_of_blocks(said.injected, self._names, meta=True)
-        self._put(place, [*user_of_blocks(said.typed, self._names), *beside])
+    def _say(self, place: int) -> None:
+        value = self._tree.value(place)
+        said = in_order(value)
+        before, after = (user_of_blocks(one, self._names, meta=True) for one in (said.before, said.after))
+        typed = user_of_blocks(said.typed, self._names)
+        # Nothing may stand between a call and its result.
+        self._put(place, [*typed, *before, *after] if results(value) else [*before, *typed, *after])
 
     def _put(self, place: int, messages: Sequence[dict[str, Any]]) -> str:
         """Adds the messages of a record; the second and further ones get ids below that of the record."""

@@ -22,6 +22,14 @@ class Prompt(NamedTuple):
     injected: Any
 
 
+class Around(NamedTuple):
+    """The content of a prompt in the order in which it stands: what was put before it, what was typed, what follows."""
+
+    before: Any
+    typed: Any
+    after: Any
+
+
 Split = Callable[[dict[str, Any]], Prompt]
 """Tells what was typed in a user record, or in a prompt that was typed while the model worked."""
 
@@ -56,20 +64,40 @@ def split(value: dict[str, Any]) -> Prompt:
     if value.get("isMeta") is True or not is_human(origin):
         return Prompt([], said)
     if not isinstance(said, list):
-        typed, beside = _split_text(said) if isinstance(said, str) else (said, "")
-        return Prompt(typed or [], beside or [])
+        before, typed, after = _split_text(said) if isinstance(said, str) else ("", said, "")
+        return Prompt(typed or [], (before + after) or [])
     kept: list[Any] = []
     injected: list[Any] = []
     for block in said:
-        if text(block, "type") != "text":
-            kept.append(block)
-            continue
-        typed, beside = _split_text(text(block, "text"))
-        if beside:
+        before, typed, after = _split_block(block)
+        if beside := "".join(one["text"] for one in (*before, *after)):
             injected.append({**block, "text": beside})
-        if typed or not beside:
-            kept.append({**block, "text": typed} if beside else block)
+        kept += typed
     return Prompt(kept, injected)
+
+
+def in_order(value: dict[str, Any]) -> Around:
+    """Returns the same as `split`, in the order in which it stands; what is beside no prompt follows nothing."""
+    said, origin = _said(value)
+    if value.get("isMeta") is True or not is_human(origin):
+        return Around([], [], said)
+    if not isinstance(said, list):
+        return Around(*(part or [] for part in (_split_text(said) if isinstance(said, str) else ("", said, ""))))
+    found = Around([], [], [])
+    for block in said:
+        before, typed, after = _split_block(block)
+        (found.after if found.typed else found.before).extend(before)
+        found.typed.extend(typed)
+        (found.after if found.typed else found.before).extend(after)
+    return found
+
+
+def _split_block(block: Any) -> Around:
+    """Returns what a block is made of, each as one block or none."""
+    before, typed, after = _split_text(text(block, "text")) if text(block, "type") == "text" else ("", "", "")
+    if not (before or after):
+        return Around([], [block], [])
+    return Around(*([{**block, "text": words}] if words else [] for words in (before, typed, after)))
 
 
 def split_by_text_1(value: dict[str, Any]) -> Prompt:
@@ -120,15 +148,15 @@ def _said(value: dict[str, Any]) -> tuple[Any, Any]:
     return content(value), value.get("origin")
 
 
-def _split_text(said: str) -> tuple[str, str]:
-    """Returns what was typed in a text, and what was not."""
+def _split_text(said: str) -> tuple[str, str, str]:
+    """Returns what was put before what was typed in a text, what was typed, and what follows."""
     start = 0
     while match := _BESIDE.match(said, start):
         start = match.end()
     end = _end_of_typed(said, start)
     if start == end or _is_injected(said[start:end], 2):
-        return "", said
-    return said[start:end], said[:start] + said[end:]
+        return "", "", said
+    return said[:start], said[start:end], said[end:]
 
 
 def _end_of_typed(said: str, start: int) -> int:

@@ -20,6 +20,8 @@ from gitsession.transcripts.codex_records import words as spoken
 from gitsession.transcripts.composing import (
     derived_uuid,
     encoded_image,
+    file_time,
+    first_time,
     image_url,
     is_notice,
     is_plain,
@@ -48,7 +50,7 @@ def compose(draft: Draft) -> Composed:
     rewritten = draft.whole and not (headed and is_plain(draft.meta.id))
     draft = draft._replace(whole=draft.whole and not rewritten)
     own = own_id(draft)
-    made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
+    made = file_time(draft)
     # The agent's names have local time; it finds a session by the id behind it.
     name = f"rollout-{made[:19].replace(':', '-')}-{own}.jsonl"
     path = PurePath("sessions", made[:4], made[5:7], made[8:10], name)
@@ -63,6 +65,7 @@ class _Lines:
         self._first = next((record for record in draft.records if isinstance(record.value, dict)), None)
         # Where no event tells what was typed, as in early rollouts, the fork must: it will have events.
         self._told = any(text(event(record.value), "type") == "user_message" for record in draft.records)
+        self._at = first_time(draft)  # when what was copied last was said
         self._ordinal: int | None = None
         self._put: list[tuple[str, list[dict[str, Any]]]] = []  # the items of each entry
         self._called: set[str] = set()  # the ids of calls
@@ -109,7 +112,7 @@ class _Lines:
             return
         if self._ordinal is not None and (number := integer(value, "ordinal")) is not None:
             self._ordinal = max(self._ordinal, number + 1)
-        at = milliseconds(record.timestamp or self._draft.meta.created_at)
+        at = self._at = milliseconds(record.timestamp) if record.timestamp else self._at
         copy = self._line("response_item", value, at) if is_bare(value) else verbatim(record)
         if copy is not None:
             yield copy

@@ -130,7 +130,7 @@ class _Fold:
 
 
 def _prompt(value: dict[str, Any], *, meta: bool) -> list[Message]:
-    """Returns what a user said, and what an editor put beside it, which nobody typed."""
+    """Returns what an editor put before a prompt, which nobody typed, and what a user said."""
     found = item(value)
     if text(found, "role") in ("developer", "system"):
         return [normal_message("system", _parts(found.get("content")), meta=value.get("meta") is True)]
@@ -143,8 +143,8 @@ def _prompt(value: dict[str, Any], *, meta: bool) -> list[Message]:
     if meta or not parts or parts[0].get("type") != "text":
         return [normal_message("user", parts, meta=meta)]
     typed, beside = split_prompt(parts[0]["text"])
-    messages = [normal_message("user", [text_part(typed), *parts[1:]] if typed or not beside else parts[1:])]
-    return [*messages, normal_message("user", beside, meta=True)] if beside else messages
+    prompt = normal_message("user", [text_part(typed), *parts[1:]] if typed or not beside else parts[1:])
+    return [normal_message("user", beside, meta=True), prompt] if beside else [prompt]
 
 
 def _parts(content: Any) -> list[Message]:

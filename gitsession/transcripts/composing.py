@@ -5,7 +5,7 @@ Nothing here comes from chance or from a clock, so the same session is always co
 
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,7 +13,7 @@ from gitsession import json_text
 from gitsession.blocks import flat_text
 from gitsession.model import CompactionEntry, Message, MessageEntry, SessionEntry
 from gitsession.transcripts.base import Draft, Record
-from gitsession.transcripts.fields import items, mapping, text, time
+from gitsession.transcripts.fields import items, mapping, text, time, utc
 from gitsession.transcripts.records import parse
 from gitsession.transcripts.shapes import normal_messages
 
@@ -85,30 +85,44 @@ def _moment(stamp: str) -> datetime:
 
 def first_time(draft: Draft) -> str:
     """Returns the time of the first thing in a draft that has one: a fork begins before it is made."""
-    stamps = [record.timestamp for record in draft.records] + [entry.timestamp for entry in draft.entries]
-    return milliseconds(next(filter(None, stamps), None) or draft.meta.created_at)
+    return milliseconds(next(filter(None, map(_known, (*draft.records, *draft.entries))), draft.meta.created_at))
 
 
 def last_time(draft: Draft) -> str:
     """Returns the time of the last thing in a draft that has one: when a fork of it was made."""
-    stamps = [record.timestamp for record in draft.records] + [entry.timestamp for entry in draft.entries]
-    return milliseconds(next(filter(None, reversed(stamps)), None) or draft.meta.created_at)
+    backwards = (*reversed(draft.entries), *reversed(draft.records))
+    return milliseconds(next(filter(None, map(_known, backwards)), draft.meta.created_at))
+
+
+def file_time(draft: Draft) -> str:
+    """Returns the time that the file of a draft is named by: when the session began, or when the fork was made."""
+    began = utc(draft.meta.created_at)
+    return milliseconds(began) if draft.whole and began else first_time(draft) if draft.whole else last_time(draft)
+
+
+def _known(one: Record | SessionEntry) -> str:
+    """Returns the time of a record or an entry; "" where it has none, or one that is none."""
+    return one.timestamp if one.timestamp and utc(one.timestamp) else ""
 
 
 _Entry = TypeVar("_Entry", bound=SessionEntry)
 
 
 def timed(draft: Draft) -> Iterator[tuple[MessageEntry | CompactionEntry, str]]:
-    """Yields the entries of a draft with their times; one without a time has that of what came before."""
+    """Yields the entries of a draft with their times.
+
+    One without a time has that of what came before it: of another entry, of a record, or of the session's beginning. If
+    none of these has one either, it has the time of the first that follows and has one.
+    """
     return with_times(draft, draft.entries)
 
 
-def with_times(draft: Draft, entries: Iterable[_Entry]) -> Iterator[tuple[_Entry, str]]:
+def with_times(draft: Draft, entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, str]]:
     """Yields entries that come behind the records of a draft with their times, as `timed` does."""
-    before = [record.timestamp for record in draft.records if record.timestamp]
-    at = before[-1] if before else draft.meta.created_at
+    before = next(filter(None, map(_known, reversed(draft.records))), "") or (utc(draft.meta.created_at) or "")
+    at = before or next(filter(None, map(_known, entries)), "")
     for entry in entries:
-        at = entry.timestamp or at
+        at = _known(entry) or at
         yield entry, milliseconds(at)
 
 
@@ -119,14 +133,15 @@ class Said(NamedTuple):
         entry_id: The entry.
         at: When it was said.
         message: What was said; empty for a compaction.
-        results: The results of the calls in it, by the calls' ids, for agents that keep them together.
+        results: The results of the calls in it, and when they came, by the calls' ids, for agents that keep them
+            together.
         compaction: The compaction, where it is one.
     """
 
     entry_id: str
     at: str
     message: Message
-    results: dict[str, Message]
+    results: dict[str, tuple[Message, str]]
     compaction: CompactionEntry | None = None
 
 
@@ -151,7 +166,7 @@ def said_with_results(draft: Draft) -> list[Said]:
             found.append(one)
             waiting.update({text(call, "id"): one for call in items(one.message, "tool_calls")})
         elif call in waiting:
-            waiting.pop(call).results[call] = one.message
+            waiting.pop(call).results[call] = one.message, one.at
         else:
             content = one.message.get("content") or ""
             found.append(one._replace(message={"role": "user", "content": content, "meta": True}))

@@ -6,6 +6,7 @@ an event and all after it, which is an abandoned line; the agent rather cuts its
 on as a derived branch. What subagents say is no part of the conversation.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
@@ -117,11 +118,27 @@ def _messages(value: Any, names: Mapping[str, str], model: str) -> list[Message]
     return []
 
 
-def _with_attached(value: Any, said: list[Message] | CompactionEntry) -> list[Message] | CompactionEntry:
-    """Returns what an event stands for, with the images and files that are attached to it and stand in it themselves.
+def _folded(value: Any, said: list[Message] | CompactionEntry) -> list[Message] | CompactionEntry:
+    """Returns what an event stands for, with what the text of its commit is without for good."""
+    said = _with_attached(value, said)
+    return said if isinstance(said, CompactionEntry) else _with_injected(value, said)
 
-    What is shown of an event is the text of its commit, which is without them for good.
-    """
+
+def _with_injected(value: Any, said: list[Message]) -> list[Message]:
+    """Returns what a prompt stands for, with what the agent told the model around it, or in place of it."""
+    data = mapping(value, "data")
+    sent, typed = text(data, "transformedContent").strip(), text(data, "content").strip()
+    if text(value, "type") != "user.message" or not sent or sent == typed or (said and said[0].get("meta") is True):
+        return said
+    lines = [*re.finditer(rf"^{re.escape(typed)}[ \t]*$", sent, re.MULTILINE)] if typed else []
+    # What stands in it more than once is not known to be the prompt.
+    before, after = (sent[: lines[0].start()], sent[lines[0].end() :]) if len(lines) == 1 else ("", sent)
+    around = [[normal_message("user", one.strip(), meta=True)] if one.strip() else [] for one in (before, after)]
+    return [*around[0], *said, *around[1]]
+
+
+def _with_attached(value: Any, said: list[Message] | CompactionEntry) -> list[Message] | CompactionEntry:
+    """Returns what an event stands for, with the images and files that are attached to it and lie in it themselves."""
     data = mapping(value, "data")
     blobs = [*items(data, "attachments"), *items(mapping(data, "result"), "binaryResultsForLlm")]
     attached = [part for one in blobs for part in _attached(one)]
@@ -167,7 +184,7 @@ def _fold(log: Sequence[Record]) -> Conversation:
         names.update({text(one, "toolCallId"): text(one, "toolName") or text(one, "name") for one in called[1:]})
         if text(data, "toolName"):
             names[text(data, "toolCallId")] = text(data, "toolName")
-        return _with_attached(value, _messages(value, names, model))
+        return _folded(value, _messages(value, names, model))
 
     return fold_each(kept(log), messages)
 

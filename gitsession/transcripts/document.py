@@ -25,6 +25,7 @@ from gitsession import json_text
 from gitsession.transcripts import records
 from gitsession.transcripts.arrays import Elements, Paths, beginning, find, holds_array
 from gitsession.transcripts.base import Log, Record
+from gitsession.transcripts.behind import messages_behind
 from gitsession.transcripts.records import Describe, described, join, measure, parse
 from gitsession.transcripts.versions import key_of, latest, latest_places, own_id
 
@@ -34,8 +35,6 @@ DOCUMENT = "document"
 _BLANKS = b" \t\r\n"
 # What stands before an element.
 _BEFORE = re.compile(rb"[ \t\r\n,]*")
-# How many messages may be damaged until those behind them are given up.
-_MOST_MISSED = 16
 _NOT_COMPLETE = "the document is not complete"
 # A document of no more bytes is judged as one text.
 _SMALL = 4 * json_text.LARGE_TEXT
@@ -92,36 +91,25 @@ def lenient(record: Record) -> Record:
 def now(log: Sequence[Record]) -> list[Record]:
     """Returns the records of a log as they are now; those of a document each with what can be read of it.
 
-    Where a message is damaged, so that all that follows it is one record, the messages behind it are told by the blanks
-    with which each of them begins a line.
+    Where a message is damaged, so that all that follows it is one record, what can be read of that follows it: see
+    `behind`.
     """
     found = latest(log)
     if not found or not is_first(found[0]):
         return found
     found = [lenient(record) for record in found]
-    if len(found) > 2 and found[-1].value is None:
-        found += _behind(found.pop(), _BEFORE.match(found[1].raw)[0])  # type: ignore[index]  # it matches nothing at least
+    if len(found) > 1 and found[-1].value is None:
+        tail, first = found[-1], found[0].raw
+        before = found[1].raw if len(found) > 2 else b""
+        head, before_text, rest = map(_text, (first[beginning(first) :], before, tail.raw))
+        for number, message in enumerate(messages_behind(head.lstrip("\ufeff"), before_text, rest), 1):
+            own = None if tail.id is None else f"{tail.id}/{number}"
+            found.append(lenient(tail._replace(raw=message.encode("utf-8", "surrogateescape"), id=own)))
     return found
 
 
-def _behind(tail: Record, before: bytes) -> Iterator[Record]:
-    """Yields the record that is the end of a damaged document, and the messages in it that can be read."""
-    yield tail
-    text, blanks = (raw.decode("utf-8", "surrogateescape") for raw in (tail.raw, before))
-    place = text.find(blanks + "{", 1) if "\n" in blanks else -1
-    missed = number = 0
-    while place >= 0 and missed < _MOST_MISSED:
-        place += len(blanks)
-        try:
-            end = measure.raw_decode(text, place)[1]
-        except (json.JSONDecodeError, RecursionError):
-            missed, end = missed + 1, place
-        else:
-            number += 1
-            own = None if tail.id is None else f"{tail.id}/{number}"
-            raw = text[place:end].encode("utf-8", "surrogateescape")
-            yield lenient(tail._replace(raw=raw, id=own))
-        place = text.find(blanks + "{", end)
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def read_stream(

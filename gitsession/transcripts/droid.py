@@ -29,8 +29,18 @@ def _is_start(value: Any) -> bool:
 
 
 def _recognise(head: bytes, _name: str) -> bool:
-    found = records.first_objects(head, 2)
-    return bool(found) and _is_start(found[0]) and all(text(value, "type") in _KINDS for value in found)
+    found = records.first_objects(head)
+    if not found or any(text(value, "type") not in _KINDS for value in found[:2]):
+        return False
+    return _is_start(found[0]) or _is_headless(records.damaged_first_line(head), found)
+
+
+def _is_headless(header: bytes, found: Sequence[dict[str, Any]]) -> bool:
+    """Tells whether records follow a header that cannot be read: it says so itself, or a record that no other has."""
+    if not header or any(text(value, "type") not in _KINDS or {"uuid", "parent_id"} & {*value} for value in found):
+        return False
+    spoken = all(text(mapping(value, "message"), "role") for value in found if text(value, "type") == "message")
+    return spoken and (b'"session_start"' in header or any(text(value, "type") in _KINDS[2:] for value in found))
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:

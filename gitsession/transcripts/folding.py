@@ -1,23 +1,37 @@
 """What the folds of most formats share: records in their order, each of which is one message, several, or none."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gitsession.columns import Scratch
 from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import AbandonedLine, Record
+from gitsession.transcripts.fields import text
 from gitsession.transcripts.normal import without_files
 from gitsession.view import View, view
 
 Conversation = list[MessageEntry | CompactionEntry]
 
 
-def fold_each(log: Sequence[Record], messages: Callable[[Record], Sequence[Message] | CompactionEntry]) -> Conversation:
+Times = Mapping[str, str]
+"""When the results of calls came, by the ids of the calls."""
+
+
+def _no_times(_record: Record) -> Times:
+    return {}
+
+
+def fold_each(
+    log: Sequence[Record],
+    messages: Callable[[Record], Sequence[Message] | CompactionEntry],
+    times: Callable[[Record], Times] = _no_times,
+) -> Conversation:
     """Returns the conversation of a log in which each record stands for itself.
 
     Args:
         log: The records, as they are now.
         messages: The messages of a record, or its compaction, which needs no id and no time. The record has the id
             that its first entry gets.
+        times: When the results came that stand in a record with their calls, where it tells.
     """
     entries: Conversation = []
     at = ""
@@ -28,14 +42,26 @@ def fold_each(log: Sequence[Record], messages: Callable[[Record], Sequence[Messa
         if isinstance(said, CompactionEntry):
             entries.append(CompactionEntry(said.summary, said.first_kept_id, said.tokens_before, id=own, timestamp=at))
             continue
-        entries += entries_of(said, own, at)
+        entries += entries_of(said, own, at, times(record))
     return entries
 
 
-def entries_of(messages: Sequence[Message], own_id: str, at: str) -> list[MessageEntry]:
-    """Returns the entries of a record's messages: the first has the record's id, the others have ids below it."""
+def entries_of(messages: Sequence[Message], own_id: str, at: str, times: Times | None = None) -> list[MessageEntry]:
+    """Returns the entries of a record's messages: the first has the record's id, the others have ids below it.
+
+    Args:
+        messages: What the record stands for.
+        own_id: The record's id.
+        at: When it was said.
+        times: When the results came that are among the messages, as far as that is known.
+    """
+    known = times or {}
     return [
-        MessageEntry(message, id=f"{own_id}/{number}" if number else own_id, timestamp=at)
+        MessageEntry(
+            message,
+            id=f"{own_id}/{number}" if number else own_id,
+            timestamp=known.get(text(message, "tool_call_id"), at),
+        )
         for number, message in enumerate(messages)
     ]
 

@@ -25,6 +25,7 @@ from gitsession.transcripts.composing import (
     derived_uuid,
     encoded_file,
     encoded_image,
+    file_time,
     first_time,
     image_url,
     is_context,
@@ -33,7 +34,6 @@ from gitsession.transcripts.composing import (
     line,
     marked,
     marked_words,
-    milliseconds,
     own_id,
     parts,
     reminder,
@@ -56,7 +56,7 @@ def compose(draft: Draft) -> Composed:
     rewritten = draft.whole and (not is_plain(draft.meta.id) or text(known, "kind") == "subagent")
     draft = draft._replace(whole=draft.whole and not rewritten)
     own = own_id(draft)
-    made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
+    made = file_time(draft)
     suffix = ".json" if draft.whole and document.is_first(records[0]) else ".jsonl"
     name = f"session-{made[:16].replace(':', '-')}-{safe_name(own)[:8]}{suffix}"
     path = PurePath("tmp", project_hash(draft.cwd), "chats", name)
@@ -162,11 +162,12 @@ def _inline(encoded: tuple[str, str]) -> dict[str, Any]:
     return {"inlineData": {"mimeType": encoded[0], "data": encoded[1]}}
 
 
-def _call(call: Message, result: Message | None, at: str) -> dict[str, Any]:
+def _call(call: Message, answered: tuple[Message, str] | None, at: str) -> dict[str, Any]:
     own, name = text(call, "id"), text(mapping(call, "function"), "name")
     made = {"id": own, "name": name, "args": arguments(call), "status": "executing", "timestamp": at}
-    if result is None:
+    if answered is None:
         return made
+    result, made["timestamp"] = answered
     failed = result.get("is_error") is True
     words, images = words_and_images(result)
     response = {"error" if failed else "output": words}

@@ -15,7 +15,7 @@ from gitsession.transcripts import document
 from gitsession.transcripts.base import AbandonedLine, Record
 from gitsession.transcripts.fields import integer, mapping, text
 from gitsession.transcripts.folding import Conversation, entries_of
-from gitsession.transcripts.gemini_records import SNAPSHOT, is_message, messages_of
+from gitsession.transcripts.gemini_records import SNAPSHOT, is_message, messages_of, times_of
 from gitsession.transcripts.standing import NONE, Standing
 
 
@@ -44,7 +44,7 @@ def fold(log: Sequence[Record]) -> Conversation:
             tokens = integer(mapping(slot.value, "tokens"), "total")
             entries.append(CompactionEntry(summary, slot.first_kept, tokens, id=slot.entry_id, timestamp=at))
         else:
-            entries += entries_of(messages_of(slot.value, attached=True), slot.entry_id, at)
+            entries += entries_of(messages_of(slot.value, attached=True), slot.entry_id, at, times_of(slot.value))
     return entries
 
 

@@ -76,6 +76,12 @@ def messages_of(value: Any, *, attached: bool = False) -> list[Message]:
     return [answer, *results] if answer.keys() - {"role", "model"} != {"content"} or answer["content"] else results
 
 
+def times_of(value: Any) -> dict[str, str]:
+    """Returns when the results that stand in a message came, by the ids of their calls."""
+    calls = [call for call in items(value, "toolCalls") if isinstance(call, dict)]
+    return {text(call, "id"): at for call in calls if (at := time(call.get("timestamp")))}
+
+
 def show(record: Record) -> View:
     """Returns a record for reading."""
     value = record.value

@@ -39,6 +39,8 @@ NAMES: Mapping[str, str] = {
     "thoughts without an answer": "thought without an answer",
     "redacted thoughts": "redacted thought",
     "signatures of thoughts": "signature of a thought",
+    "redacted thoughts that are not Claude's": "redacted thought that is not Claude's",
+    "signatures that are not Claude's": "signature that is not Claude's",
     "images in prompts": "image in a prompt",
     "images in answers": "image in an answer",
     "images in results": "image in a result",
@@ -71,6 +73,10 @@ _EVERYWHERE: Mapping[str, Fate] = {
     "files elsewhere": TEXT,
 }
 _UNSIGNED: Mapping[str, Fate] = {"redacted thoughts": LEFT, "signatures of thoughts": LEFT}
+_NOT_CLAUDES: Mapping[str, Fate] = {
+    "redacted thoughts that are not Claude's": LEFT,
+    "signatures that are not Claude's": LEFT,
+}
 # Where results stand with their calls.
 _PAIRED: Mapping[str, Fate] = {"images in answers": TEXT, "results without a call": TEXT, **_EVERYWHERE}
 
@@ -83,7 +89,13 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         "entries of other kinds": LEFT,
     },
     "codex": {**_UNSIGNED, "images in answers": TEXT, "files in prompts": TEXT, **_EVERYWHERE},
-    "pi": {**_UNSIGNED, "images in answers": TEXT, "images by address": TEXT, "files in prompts": TEXT, **_EVERYWHERE},
+    "pi": {
+        **_NOT_CLAUDES,
+        "images in answers": TEXT,
+        "images by address": TEXT,
+        "files in prompts": TEXT,
+        **_EVERYWHERE,
+    },
     "gemini": {**_UNSIGNED, "names of files": LEFT, "images by address": TEXT, **_PAIRED},
     "opencode": {**_UNSIGNED, "images in context": TEXT, "images in failed results": TEXT, **_PAIRED},
     "copilot": {
@@ -211,11 +223,13 @@ def _count(message: Message, found: Counter[str], called: set[str]) -> None:
     found["marks of injected context"] += role == "user" and is_context(message)
     details = items(message, "reasoning_details")
     redacted = sum(bool(text(one, "data")) for one in details)
+    signatures = sum(bool(text(one, "signature")) for one in details)
     found["redacted thoughts"] += redacted
-    found["signatures of thoughts"] += sum(bool(text(one, "signature")) for one in details)
-    found["thoughts without Claude's signature"] += bool(
-        (text(message, "reasoning") or redacted) and not signed_thoughts(message)
-    )
+    found["signatures of thoughts"] += signatures
+    if not signed_thoughts(message):
+        found["redacted thoughts that are not Claude's"] += redacted
+        found["signatures that are not Claude's"] += signatures
+        found["thoughts without Claude's signature"] += bool(text(message, "reasoning") or redacted)
     if text(message, "reasoning"):
         found["thoughts"] += 1
         found["thoughts without an answer"] += not (calls or marked_words(message))

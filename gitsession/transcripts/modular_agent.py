@@ -1,5 +1,6 @@
 """modular-agent: a header on the first line, then one entry a line; the same entries that a store holds."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import filterfalse
 from pathlib import PurePath
@@ -16,6 +17,9 @@ from gitsession.transcripts.modular_agent_compose import compose, is_header
 from gitsession.transcripts.normal import damaged, titled_by_prompt
 from gitsession.view import View, view
 
+# How a header begins.
+_HEADER = re.compile(rb'\{\s*"id"\s*:')
+
 
 def _is_entry(value: dict[str, Any]) -> bool:
     """Tells whether it is an entry of a kind that is known; pi's entries, which are alike, say `parentId`."""
@@ -30,10 +34,16 @@ def _is_entry(value: dict[str, Any]) -> bool:
 def _recognise(head: bytes, _name: str) -> bool:
     found = records.first_objects(head)
     if not found or not is_header(found[0]):
-        return False
+        return _is_headless(records.damaged_first_line(head), found)
     # The header may stand there twice.
     first = next(filterfalse(is_header, found), None)
     return isinstance(found[0].get("created_at"), str) if first is None else _is_entry(first)
+
+
+def _is_headless(header: bytes, found: Sequence[dict[str, Any]]) -> bool:
+    """Tells whether entries follow a header that cannot be read, but begins as one does, which never has a type."""
+    entries = all(text(value, "type") and text(value, "id") and text(value, "timestamp") for value in found)
+    return bool(_HEADER.match(header)) and b'"type"' not in header and bool(found) and entries and _is_entry(found[0])
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:

@@ -39,7 +39,9 @@ def _lines(draft: Draft) -> Iterator[bytes]:
     for entry, at in with_times(draft, draft.log or draft.entries):
         if isinstance(entry, UnknownEntry):
             last = entry.id or last
-            yield line(entry.value)
+            # What follows it names it.
+            named = {} if text(entry.value, "id") else {"id": entry.id, "timestamp": entry.timestamp or at}
+            yield line({**entry.value, **named})
             continue
         ids = {"id": entry.id, "parent_id": entry.parent_id or last, "timestamp": entry.timestamp or at}
         last = entry.id or last

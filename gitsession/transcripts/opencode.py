@@ -40,6 +40,7 @@ from gitsession.transcripts.opencode_messages import (
     messages_of,
     session_of,
     show_part,
+    times_of,
 )
 from gitsession.transcripts.opencode_reverts import abandoned, outline, takes_back
 from gitsession.view import View
@@ -171,7 +172,11 @@ def _view(record: Record) -> View:
 
 
 def _fold(log: Sequence[Record]) -> Conversation:
-    return fold_each(messages_now(log), lambda record: _messages(record.value, attached=True))
+    return fold_each(
+        messages_now(log),
+        lambda record: _messages(record.value, attached=True),
+        lambda record: times_of(items(record.value, "parts")),
+    )
 
 
 OPENCODE = Format(

@@ -206,8 +206,10 @@ def _file(url: str) -> dict[str, Any]:
     return {"type": "file", "mime": encoded[0] if encoded is not None else "image/png", "url": url}
 
 
-def _tool(call: Message, result: Message | None, time: dict[str, int]) -> dict[str, Any]:
+def _tool(call: Message, answered: tuple[Message, str] | None, time: dict[str, int]) -> dict[str, Any]:
     name, given = text(mapping(call, "function"), "name"), arguments(call)
+    result, at = answered or (None, "")
+    time = {**time, "end": max(time["start"], since_epoch(at))}
     state: dict[str, Any] = {"status": "pending", "input": given, "raw": ""}
     if result is not None and result.get("is_error") is True:
         state = {"status": "error", "input": given, "error": marked_words(result), "time": time}

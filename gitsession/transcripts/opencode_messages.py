@@ -80,16 +80,23 @@ def messages_of(
     Args:
         info: The message.
         parts: Its parts.
-        attached: Whether it is to have files, and the images of results. The text of its commit has none, for good.
+        attached: Whether it is to have files, and the images of results, and what the agent put in before a prompt
+            before it. The text of its commit has none of it, for good.
     """
     known = [part for part in parts if isinstance(part, dict)]
     if text(info, "role") == "user":
-        return _typed(known, files=attached)
+        return _typed(known, attached=attached)
     if info.get("summary") is True or text(info, "mode") == "compaction":
         words = "\n".join(text(part, "text") for part in known if text(part, "type") == "text")
         if words:
             return CompactionEntry(words, None, None)
     return _answered(info, known, attached=attached)
+
+
+def times_of(parts: Iterable[Any]) -> dict[str, str]:
+    """Returns when the results that stand among the parts of a message came, by the ids of their calls."""
+    ends = {text(part, "callID"): time(mapping(mapping(part, "state"), "time").get("end")) for part in parts}
+    return {call: at for call, at in ends.items() if at}
 
 
 def show_part(part: dict[str, Any]) -> View:
@@ -120,19 +127,21 @@ def gist(part: dict[str, Any]) -> str:
     return text(part, "hash") or text(part, "reason") or text(part, "name") or text(part, "prompt")
 
 
-def _typed(parts: list[dict[str, Any]], *, files: bool) -> list[Message]:
+def _typed(parts: list[dict[str, Any]], *, attached: bool) -> list[Message]:
     said: list[Message] = []
-    injected: list[Message] = []
+    before: list[Message] = []
+    after: list[Message] = []
     for part in parts:
         kind = text(part, "type")
         if kind == "text" and text(part, "text"):
-            (injected if part.get("synthetic") is True else said).append(text_part(part["text"]))
+            beside = after if said or not attached else before
+            (beside if part.get("synthetic") is True else said).append(text_part(part["text"]))
         elif kind == "file":
-            said.append(_attached(part, files=files))
+            said.append(_attached(part, files=attached))
         elif kind == "subtask" and text(part, "prompt"):
             said.append(text_part(part["prompt"]))
-    made = [normal_message("user", said)] if said else []
-    return [*made, *([normal_message("user", injected, meta=True)] if injected else [])]
+    made = ((before, True), (said, False), (after, True))
+    return [normal_message("user", content, meta=meta) for content, meta in made if content]
 
 
 def _answered(info: dict[str, Any], parts: list[dict[str, Any]], *, attached: bool) -> list[Message]:

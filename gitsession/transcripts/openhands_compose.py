@@ -5,11 +5,16 @@ conversation's id, without its dashes. The agent goes on with the events that ar
 where there is none, with the model and the tools that the user has; where there is one, an agent that lacks a tool of
 it refuses to resume. So a conversation of another agent's has events alone, and a fork has the state of its origin.
 
+What Claude signed of its thoughts is left out, although an event has room for it (`thinking_blocks`): the agent would
+send it to whatever model the user has, and other providers refuse a request with it. Claude takes an answer without its
+thoughts.
+
 A call is an event without an action, as the agent writes one that it could not carry out: so it needs no tool that it
 knows. A result is one of a tool that is called through MCP, which it always knows. Both reach the model as they were.
 
-The agent writes its system prompt only into a conversation that it begins. In any other it is the first event: what
-the session was told at its beginning, or a short one.
+The agent writes its system prompt only into a conversation that it begins, and refuses to resume one that begins with a
+prompt of the user's. So there it is the first event: what the session was told at its beginning, or a short one, which
+is no part of the session when it is read again.
 """
 
 import re
@@ -37,12 +42,9 @@ from gitsession.transcripts.composing import (
     said_with_results,
 )
 from gitsession.transcripts.fields import items, mapping, text
-from gitsession.transcripts.openhands_events import forgotten, messages_of
+from gitsession.transcripts.openhands_events import forgotten, messages_of, stand_in_prompt
 from gitsession.transcripts.openhands_fold import STATE, events_now, fold, inner_of, is_state
 from gitsession.transcripts.versions import latest
-
-PROMPT = "You are OpenHands agent, an assistant that uses a computer to solve the tasks of its user."
-"""How a system prompt begins that the session does not have itself."""
 
 # A result whose form is no tool's.
 _SEEN = "MCPToolObservation"
@@ -171,8 +173,7 @@ class _Files:
         if told is not None:
             words, at = marked_words(told.message), told.at
         else:
-            words = f"{PROMPT}\nThe current working directory is: {self._draft.cwd}"
-            at = first_time(self._draft)
+            words, at = stand_in_prompt(self._draft.cwd), first_time(self._draft)
         return self._event("SystemPromptEvent", "agent", at, system_prompt=_text(words), tools=[])
 
     def _condensation(self, compaction: CompactionEntry, at: str) -> bytes:
@@ -202,25 +203,28 @@ class _Files:
         told: dict[str, Any] = {"thought": [], **_reasoning(one.message)}
         if words := marked_words(one.message):
             told["thought"] = [_text(words)]
-        results: list[tuple[str, str, dict[str, Any]]] = []
+        results: list[tuple[str, str, str, dict[str, Any]]] = []
+        at = one.at
         for call in items(one.message, "tool_calls"):
             own, name = self._call_id(call), safe_name(text(mapping(call, "function"), "name")) or "tool"
             called = {"id": own, "name": name, "arguments": _json(arguments(call)).decode(), "origin": "completion"}
             named = {"tool_name": name, "tool_call_id": own}
-            if (result := one.results.get(text(call, "id"))) is None:
-                results.append(("AgentErrorEvent", "agent", {**named, "error": NO_RESULT}))
+            if (answered := one.results.get(text(call, "id"))) is None:
+                results.append(("AgentErrorEvent", "agent", at, {**named, "error": NO_RESULT}))
             else:
+                # In the order of the calls; the agent's own are in the order of time, too.
+                result, at = answered[0], max(at, answered[1])
                 failed = result.get("is_error") is True
                 observation = {"kind": _SEEN, "content": _content(result), "is_error": failed, "tool_name": name}
                 told_of = {**named, "observation": observation, "action_id": self._own()}
-                results.append(("ObservationEvent", "environment", told_of))
+                results.append(("ObservationEvent", "environment", at, told_of))
             self._show(one.entry_id)
             told |= {"action": None, **named, "tool_call": called, "llm_response_id": response}
             yield self._event("ActionEvent", "agent", one.at, **told)
             told = {"thought": []}
-        for kind, source, seen in results:
+        for kind, source, came, seen in results:
             self._show("")
-            yield self._event(kind, source, one.at, **seen)
+            yield self._event(kind, source, came, **seen)
 
     def _call_id(self, call: Message) -> str:
         own = safe_name(text(call, "id"))

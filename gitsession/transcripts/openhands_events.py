@@ -35,6 +35,21 @@ _OWN_ARGUMENTS = ("thought", "confirmation_state", "is_confirmed", "hidden", "bl
 _SPEECH = ("message", "finish", "reject")
 
 
+PROMPT = "You are OpenHands agent, an assistant that uses a computer to solve the tasks of its user."
+"""How the system prompt begins that stands for that of a session which has none."""
+
+
+def stand_in_prompt(cwd: str) -> str:
+    """Returns the system prompt for a session which has none: the agent resumes no conversation without one."""
+    return f"{PROMPT}\nThe current working directory is: {cwd}"
+
+
+def is_stand_in(value: Any) -> bool:
+    """Tells whether an event is such a prompt, which nobody gave."""
+    words = flat_text(value.get("system_prompt")) if text(value, "kind") == "SystemPromptEvent" else ""
+    return words.startswith(stand_in_prompt(""))
+
+
 def is_event(value: Any) -> bool:
     """Tells whether a value is an event, of either generation."""
     if not isinstance(value, dict) or "source" not in value:

@@ -14,7 +14,8 @@ from gitsession.transcripts import bundle, document
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import items, mapping, text
 from gitsession.transcripts.folding import Conversation, entries_of
-from gitsession.transcripts.openhands_events import forgotten, messages_of
+from gitsession.transcripts.normal import content_of_blocks, normal_message
+from gitsession.transcripts.openhands_events import forgotten, is_stand_in, messages_of
 
 STATE = "base_state.json"
 """The file by which the folder of a conversation is recognised."""
@@ -71,25 +72,28 @@ class _Fold:
         self._calls: list[Message] = []
         self._time = ""
         self._model = ""  # that the agent is set up with
+        self._models: dict[str, str] = {}  # those that spoke, by their responses
         for place, record in enumerate(records):
             self._time = record.timestamp or self._time
             value = inner_of(record.value)
             if is_state(value):
                 self._model = text(mapping(mapping(value, "agent"), "llm"), "model")
-            event = _with_images(value)
+                self._models = _models(value)
+            if is_stand_in(value):
+                continue
+            event = _told(_with_images(value))
             made, own = messages_of(event, self._names), record.id or f"record-{place}"
             if isinstance(made, CompactionEntry):
                 self._put_compaction(made.summary, forgotten(event), own)
-            elif made:
+            elif made := [*made, *_extension(event)]:
                 self._put(event, made, own)
 
     def _put(self, event: dict[str, Any], made: list[Message], own: str) -> None:
-        if "reasoning_details" in made[0] and "claude" in self._model:
-            # No event says which model spoke; a signature says that it was Claude.
-            made[0].setdefault("model", self._model)
+        if made[0]["role"] == "assistant" and text(event, "kind") and (model := self._spoke(event, made[0])):
+            made[0].setdefault("model", model)
         asked = items(made[0], "tool_calls")
         response = text(event, "llm_response_id") if asked else ""
-        if response and response == self._answer and made[0].keys() == {"role", "tool_calls"}:
+        if response and response == self._answer and made[0].keys() <= {"role", "tool_calls", "model"}:
             self._shown[-1].events.append(str(event.get("id")))
             self._calls += asked
             return
@@ -97,6 +101,14 @@ class _Fold:
         for entry in entries_of(made, own, self._time):
             self.entries.append(entry)
             self._shown.append(_Said(entry, [str(event.get("id"))]))
+
+    def _spoke(self, event: dict[str, Any], made: Message) -> str:
+        """Returns the model that gave an answer: the one that was counted for it, else the one that is set up."""
+        if known := self._models.get(text(event, "llm_response_id")):
+            return known
+        # Claude alone signs thoughts; and where answers are counted, one that is not came from elsewhere.
+        signed = "reasoning_details" in made
+        return self._model if ("claude" in self._model if signed else not self._models) else ""
 
     def _put_compaction(self, summary: str, gone: set[str], own: str) -> None:
         """Puts a compaction behind what it kept: of what it kept before what it forgot, a copy stands behind that."""
@@ -117,6 +129,31 @@ class _Fold:
         self._shown = copies + after
         first = self._shown[0].entry.id if self._shown else None
         self.entries.append(CompactionEntry(summary, first, None, id=own, timestamp=self._time))
+
+
+def _models(state: dict[str, Any]) -> dict[str, str]:
+    """Returns the models by the ids of their responses, as the state of a conversation counts what was used."""
+    found: dict[str, str] = {}
+    for counted in mapping(mapping(state, "stats"), "usage_to_metrics").values():
+        for one in (*items(counted, "response_latencies"), *items(counted, "token_usages")):
+            if text(one, "response_id") and text(one, "model"):
+                found[one["response_id"]] = one["model"]
+    return found
+
+
+def _told(event: dict[str, Any]) -> dict[str, Any]:
+    """Returns an event, a system prompt with what was added to it for its conversation."""
+    added = mapping(event, "dynamic_context")
+    if text(event, "kind") != "SystemPromptEvent" or not text(added, "text"):
+        return event
+    return {**event, "system_prompt": [event.get("system_prompt"), added]}
+
+
+def _extension(event: dict[str, Any]) -> list[Message]:
+    """Returns what the agent added to a prompt, such as what it knows of a word in it."""
+    by_user = text(mapping(event, "llm_message"), "role") == "user"
+    added = content_of_blocks(items(event, "extended_content")) if by_user else []
+    return [normal_message("user", added, meta=True)] if added else []
 
 
 def _with_images(event: dict[str, Any]) -> dict[str, Any]:

@@ -39,8 +39,9 @@ def _recognise(head: bytes, _name: str) -> bool:
     if found and _is_header(found[0]):
         # Other agents might begin with such a line too, so an entry must tell; or the header, where there is no other.
         return any(map(_is_pis, found[1:])) or (len(found) == 1 and "cwd" in found[0])
-    # Without its header a session begins with an entry; entries like these further down are another agent's.
-    return bool(found) and _is_pis(found[0])
+    # Without its header a session begins with an entry; entries like these further down are another agent's, and so are
+    # those under the header of one that cannot be read.
+    return bool(found) and _is_pis(found[0]) and b'"session_start"' not in records.damaged_first_line(head)
 
 
 def _is_header(value: dict[str, Any]) -> bool:

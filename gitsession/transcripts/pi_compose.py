@@ -1,28 +1,30 @@
 """A session that pi can resume.
 
 A fork has a header of its own, which names the file that it comes from, and the entries of its origin as they are:
-their ids need only be unique in a file. What the model thought is kept: pi shows it to another model as text.
+their ids need only be unique in a file. What the model thought is kept: pi shows it to another model as text. What
+Claude signed is kept with its signatures, as an answer that Anthropic's API gave: pi sends them to that model alone.
 """
 
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from gitsession.model import CompactionEntry, Message, MessageEntry
+from gitsession.model import CompactionEntry, Message, MessageEntry, UnknownEntry
 from gitsession.transcripts.base import Composed, Draft
 from gitsession.transcripts.composing import (
     arguments,
     derived_uuid,
     encoded_image,
+    file_time,
     image_url,
     is_context,
     is_notice,
     last_time,
     line,
     marked,
-    milliseconds,
     own_id,
     parts,
+    signed_thoughts,
     since_epoch,
     timed,
     title,
@@ -33,6 +35,9 @@ from gitsession.transcripts.pi_fold import fold
 from gitsession.transcripts.pi_tree import Tree
 from gitsession.transcripts.shapes import normal_messages
 
+REDACTED = "[Reasoning redacted]"
+"""What the agent shows for a thought that is redacted."""
+
 _VERSION = 3
 _NO_DIRECTORY = str.maketrans("/\\:", "---")
 _UNUSED = ("input", "output", "cacheRead", "cacheWrite", "total")
@@ -41,7 +46,7 @@ _UNUSED = ("input", "output", "cacheRead", "cacheWrite", "total")
 def compose(draft: Draft) -> Composed:
     """Returns a session as one that pi can resume."""
     own = own_id(draft)
-    made = milliseconds(draft.meta.created_at) if draft.whole else last_time(draft)
+    made = file_time(draft)
     path = PurePath("sessions", directory(draft.cwd), _file_name(made, own))
     lines = _Lines(draft)
     return Composed(lines.all(), path, lambda path: ("pi", "--session", str(path)), entries=lines.entries)
@@ -64,7 +69,8 @@ class _Lines:
         self._header = first if text(first, "type") == "session" else {}
         # Records of Tau are no entries of pi's, so that their conversation is what is left.
         self._copied = draft.records if self._header else ()
-        self.entries = [*([] if self._header else fold(draft.records)), *draft.entries]
+        folded = [] if self._header else [one for one in fold(draft.records) if not isinstance(one, UnknownEntry)]
+        self.entries = [*folded, *draft.entries]
         self._tree = Tree(self._copied)
         self._last: str | None = None
         if self._tree.leaf is not None:
@@ -141,8 +147,9 @@ def _prompt(message: Message) -> Message:
 
 def _answer(message: Message) -> Message:
     calls = items(message, "tool_calls")
-    blocks: list[dict[str, Any]] = []
-    if thought := text(message, "reasoning"):
+    signed = signed_thoughts(message)
+    blocks = [*map(_thought, signed)]
+    if not signed and (thought := text(message, "reasoning")):
         blocks.append({"type": "thinking", "thinking": thought})
     blocks += [block if block["type"] == "text" else {"type": "text", "text": "[image]"} for block in _blocks(message)]
     for call in calls:
@@ -150,8 +157,16 @@ def _answer(message: Message) -> Message:
         blocks.append({"type": "toolCall", "id": text(call, "id"), "name": name, "arguments": arguments(call)})
     cost = dict.fromkeys(_UNUSED, 0)
     usage = {**dict.fromkeys(_UNUSED[:-1], 0), "totalTokens": 0, "cost": cost}
-    told = {"api": "unknown", "provider": "unknown", "model": text(message, "model"), "usage": usage}
+    api, provider = ("anthropic-messages", "anthropic") if signed else ("unknown", "unknown")
+    told = {"api": api, "provider": provider, "model": text(message, "model"), "usage": usage}
     return {"role": "assistant", "content": blocks, **told, "stopReason": "toolUse" if calls else "stop"}
+
+
+def _thought(block: dict[str, Any]) -> dict[str, Any]:
+    """Returns one of Anthropic's blocks of thoughts; in place of what is redacted stand the words that pi shows."""
+    if block["type"] == "redacted_thinking":
+        return {"type": "thinking", "thinking": REDACTED, "thinkingSignature": block["data"], "redacted": True}
+    return {"type": "thinking", "thinking": block["thinking"], "thinkingSignature": block["signature"]}
 
 
 def _result(message: Message) -> Message:

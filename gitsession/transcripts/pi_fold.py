@@ -1,27 +1,28 @@
 """The conversation of a pi session, as the agent would resume it.
 
 A compaction does not end the conversation: what it stands for is shown before it. What extensions and the agent itself
-put before the model is told apart from what a person typed.
+put before the model is told apart from what a person typed. A command that the user kept from the model is no message,
+but an entry of its own, so that no other model is ever sent it.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gitsession.model import CompactionEntry, Message, MessageEntry
+from gitsession.model import CompactionEntry, Message, MessageEntry, SessionEntry, UnknownEntry
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.fields import integer, items, mapping, text
 from gitsession.transcripts.normal import image_part, normal_message, text_part, tool_call
 from gitsession.transcripts.pi_tree import Tree
 
 
-def fold(records: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
+def fold(records: Sequence[Record]) -> list[SessionEntry]:
     """Returns the conversation of a log, also of the beginning of one."""
     return _Fold(records).entries
 
 
 class _Fold:
     def __init__(self, records: Sequence[Record]) -> None:
-        self.entries: list[MessageEntry | CompactionEntry] = []
+        self.entries: list[SessionEntry] = []
         self._records = records
         self._tree = Tree(records)
         self._entry_of: dict[int, str] = {}  # the entries that records came to stand in
@@ -32,9 +33,11 @@ class _Fold:
             value = self._tree.value(place)
             if text(value, "type") == "compaction":
                 self._put_compaction(number, value)
-            elif (message := said(value) or _notice(value)) is not None:
+            elif (message := said(value, folded=True) or _notice(value)) is not None:
                 self._entry_of[place] = self._tree.entry_id(place)
                 self.entries.append(MessageEntry(message, id=self._entry_of[place], timestamp=self._time))
+            elif (kept := _kept_from_model(value)) is not None:
+                self.entries.append(UnknownEntry(kept, self._tree.entry_id(place), self._time))
 
     def _put_compaction(self, number: int, value: dict[str, Any]) -> None:
         place = self._line[number]
@@ -79,11 +82,17 @@ class _Fold:
         return None
 
 
-def said(value: dict[str, Any]) -> Message | None:
-    """Returns the normal message that an entry stands for; None for one that is no part of the conversation."""
+def said(value: dict[str, Any], *, folded: bool = False) -> Message | None:
+    """Returns the normal message that an entry stands for; None for one that is no part of the conversation.
+
+    Args:
+        value: The entry.
+        folded: Whether it is without the words that the agent shows for a thought that is redacted. The text of its
+            commit has them, for good.
+    """
     match text(value, "type"):
         case "message":
-            return _message(mapping(value, "message"))
+            return _message(mapping(value, "message"), folded=folded)
         case "custom_message":
             return _user(value.get("content"), meta=True)
         case "branch_summary" if text(value, "summary"):
@@ -97,13 +106,21 @@ def _notice(value: dict[str, Any]) -> Message | None:
     return normal_message("assistant", failed, meta=True) if failed else None
 
 
-def _message(message: dict[str, Any]) -> Message | None:
+def _kept_from_model(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Returns a command that the user ran and the model was not shown, with its role as the type; None for all else."""
+    message = mapping(value, "message") if text(value, "type") == "message" else {}
+    if text(message, "role") != "bashExecution" or message.get("excludeFromContext") is not True:
+        return None
+    return {"type": "bashExecution", **{key: one for key, one in message.items() if key not in ("role", "timestamp")}}
+
+
+def _message(message: dict[str, Any], *, folded: bool) -> Message | None:
     content = message.get("content")
     match text(message, "role"):
         case "user":
             return _user(content, meta=False)
         case "assistant":
-            return _assistant(message)
+            return _assistant(message, folded=folded)
         case "toolResult" | "tool":
             return normal_message(
                 "tool",
@@ -132,10 +149,11 @@ def _user(content: Any, *, meta: bool) -> Message | None:
     return normal_message("user", parts, meta=meta) if parts else None
 
 
-def _assistant(message: dict[str, Any]) -> Message | None:
+def _assistant(message: dict[str, Any], *, folded: bool) -> Message | None:
     content = message.get("content")
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
-    thoughts = [text(block, "thinking") for block in blocks if text(block, "type") == "thinking"]
+    thinking = [block for block in blocks if text(block, "type") == "thinking"]
+    thoughts = [text(block, "thinking") for block in thinking if not (folded and block.get("redacted") is True)]
     calls = [_call(block) for block in blocks if text(block, "type") == "toolCall"]
     calls += [_call(call) for call in items(message, "tool_calls") if isinstance(call, dict)]
     reasoning = "\n".join(filter(None, thoughts))

@@ -100,6 +100,19 @@ def first_objects(head: bytes, most: int = 50) -> list[dict[str, Any]]:
     return found
 
 
+def damaged_first_line(head: bytes) -> bytes:
+    """Returns the first line of a file if it was an object and cannot be read; b"" for any other.
+
+    Args:
+        head: Its beginning.
+    """
+    first = next(_Reader(io.BytesIO(head)).records(), None)
+    if first is None or first.value is not None or first.unfinished:
+        return b""
+    raw = first.raw.removeprefix(codecs.BOM_UTF8).lstrip(b" \t")
+    return raw if raw.startswith(b"{") else b""
+
+
 class _Line(NamedTuple):
     body: bytes
     ended: bool

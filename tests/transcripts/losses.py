@@ -13,7 +13,6 @@ from typing import Any
 from gitsession.transcripts.composing import NO_RESULT, marked_words, signed_thoughts
 from gitsession.transcripts.losses import LONG, LOSSES
 from gitsession.transcripts.normal import without_files
-from gitsession.transcripts.openhands_compose import PROMPT
 
 Talk = list[Any]
 
@@ -74,17 +73,21 @@ def _thoughtless(one: Any) -> Any:
     return _without(one, "reasoning", "reasoning_details")
 
 
-def _details(kind: str) -> Any:
+def _is_any(one: Any) -> bool:
+    return isinstance(one, dict)
+
+
+def _details(kind: str, when: Callable[[Any], bool] = _is_any) -> Any:
     """Details of a kind are left out."""
 
     def change(one: Any) -> Any:
         left = [detail for detail in one.get("reasoning_details", ()) if detail["type"] != kind]
         return {**_without(one, "reasoning_details"), **({"reasoning_details": left} if left else {})}
 
-    return _each(change)
+    return _each(change, when)
 
 
-def _each(change: Callable[[Any], Any], when: Callable[[Any], bool] = lambda one: isinstance(one, dict)) -> Any:
+def _each(change: Callable[[Any], Any], when: Callable[[Any], bool] = _is_any) -> Any:
     return lambda talk: [change(one) if when(one) else one for one in talk]
 
 
@@ -140,6 +143,8 @@ LOST: dict[str, Callable[[Talk], Talk]] = {
     "thoughts": _each(lambda one: _without(one, "reasoning")),
     "redacted thoughts": _details("reasoning.encrypted"),
     "signatures of thoughts": _details("reasoning.text"),
+    "redacted thoughts that are not Claude's": _details("reasoning.encrypted", _unsigned),
+    "signatures that are not Claude's": _details("reasoning.text", _unsigned),
     "thoughts without Claude's signature": _each(_thoughtless, _unsigned),
     "thoughts without an answer": _all_but(_alone),
     "images in prompts": _each(_marked, lambda one: _is(one, "user") and not _is_meta(one)),
@@ -303,11 +308,10 @@ def _aider(talk: Talk) -> Talk:
 
 
 def _openhands(talk: Talk) -> Talk:
-    """A system prompt of its own, where the session began with none, said only once; no lone surrogates."""
+    """A system prompt at the beginning, said only once; no lone surrogates."""
     talk = json.loads(json.dumps(talk, ensure_ascii=False).encode("utf-8", "replace"))
     told = [one for one in talk[:1] if _is(one, "system") and not _is_meta(one) and isinstance(one["content"], str)]
-    talk = _answered(_with_results(_as_context([one for one in talk if one not in told])))
-    return [one for one in told if not one["content"].startswith(PROMPT)] + talk
+    return told + _answered(_with_results(_as_context([one for one in talk if one not in told])))
 
 
 def _sent(talk: Talk) -> Talk:

@@ -110,6 +110,27 @@ def test_injected_context_between_a_call_and_its_result_comes_after_the_result()
     assert ids(log) == ["u1", "a1", "r1", "n1", "a2"]
 
 
+def test_what_was_put_beside_a_prompt_stands_on_its_side_of_it() -> None:
+    opened, late = "<ide_opened_file>a.py</ide_opened_file>", "<system-reminder>It is late.</system-reminder>"
+    blocks = [{"type": "text", "text": words} for words in (opened, f"{opened}Why?{late}", "And how?")]
+    log = [user("u1", None, blocks), user("u2", "u1", f"{opened}Why?")]
+    assert [(one["content"], one.get("meta", False)) for one in messages(log)] == [
+        (f"{opened}\n{opened}", True),
+        ("Why?\nAnd how?", False),
+        (late, True),
+        (opened, True),
+        ("Why?", False),
+    ]
+    assert ids(log) == ["u1", "u1/1", "u1/2", "u2", "u2/1"]
+
+
+def test_what_was_put_before_a_result_comes_after_it() -> None:
+    late = {"type": "text", "text": "<system-reminder>It is late.</system-reminder>"}
+    found = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+    log = [user("u1", None, "one"), call("a1", "u1", "t1", "m1"), user("r1", "a1", [late, found])]
+    assert [message["role"] for message in messages(log)] == ["user", "assistant", "tool", "user"]
+
+
 def test_a_failed_result_says_so() -> None:
     failed = messages(fixture("tools"))[2]
     assert failed == {

@@ -95,6 +95,14 @@ def test_outputs_have_every_shape_that_was_ever_written() -> None:
     assert messages(log(output("c", {"content": "no", "success": False})))[0]["is_error"] is True
 
 
+def test_what_an_editor_put_before_a_prompt_stands_before_it() -> None:
+    said = "# Context from my IDE setup:\n## Open tabs:\n- a.py\n## My request for Codex:\nWhy?"
+    beside, prompt = messages(log(item("message", role="user", content=[{"type": "input_text", "text": said}])))
+    assert beside["meta"] is True
+    assert beside["content"].endswith("## My request for Codex:")
+    assert prompt == {"role": "user", "content": "Why?"}
+
+
 def test_what_agents_tell_each_other_is_context() -> None:
     told = [message for message in messages(fixture("subagent")) if message["role"] == "user"]
     assert [message["content"] for message in told] == ["Count the modules.", "Count those of the tests as well."]
@@ -120,7 +128,7 @@ def test_a_compaction_stands_where_it_was_made_and_keeps_what_follows() -> None:
 def test_early_rollouts_hold_the_items_themselves() -> None:
     shown = [(one["role"], one.get("meta", False)) for one in messages(fixture("early"))]
     # What an editor puts before a prompt is no part of it.
-    asked = [("user", True), ("user", False), ("user", True)]
+    asked = [("user", True), ("user", True), ("user", False)]
     answered = [("assistant", False), ("tool", False), ("assistant", False)]
     assert shown == [*asked, *answered, ("user", False)]
 

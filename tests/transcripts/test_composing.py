@@ -1,5 +1,6 @@
 """What holds for every transcript that is composed for an agent to resume."""
 
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 import pytest
@@ -10,11 +11,12 @@ from test_formats import damaged
 from transcript_files import TRANSCRIPTS, format_of, name_of, read
 
 from gitsession.errors import SessionError
-from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts import FORMATS, Format, recognise
 from gitsession.transcripts.composing import derived_uuid, milliseconds, since_epoch
 
 FROM_AGENTS = [path for path in TRANSCRIPTS if not name_of(path).startswith("chat/")]
+_AT = "2026-03-03T09:00:00.000Z"
 KEEPERS = ("claude-code", "codex", "pi", "gemini", "openhands", "modular-agent")
 """The agents in whose transcripts a compaction says what it keeps."""
 every_transcript = pytest.mark.parametrize("path", FROM_AGENTS, ids=name_of)
@@ -123,6 +125,44 @@ def test_an_entry_without_a_time_has_that_of_what_came_before(one: Format) -> No
     ]
     found = one.fold(read(one, b"".join(composed(one, (), entries).lines)))
     assert {entry.timestamp for entry in found} == {"2026-03-03T08:00:00.000Z"}
+
+
+@every_timekeeper
+@pytest.mark.parametrize("unknown", ["", "no time", "1970-01-01T00:00:00.000Z"])
+def test_before_all_that_has_a_time_the_next_one_tells(one: Format, unknown: str) -> None:
+    entries = [
+        MessageEntry({"role": "user", "content": own}, id=own, timestamp=at)
+        for own, at in (("a", unknown), ("b", _AT), ("c", unknown))
+    ]
+    made = draft(one, (), entries)
+    assert one.compose is not None
+    content = b"".join(one.compose(made._replace(meta=replace(made.meta, created_at=unknown))).lines)
+    assert {entry.timestamp for entry in one.fold(read(one, content))} == {_AT}
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini", "pi"])
+def test_the_file_of_a_session_that_does_not_say_when_it_began_is_named_by_its_first_message(name: str) -> None:
+    one = FORMATS[name]
+    content = b"".join(composed(one, (), [MessageEntry({"role": "user", "content": "a"}, timestamp=_AT)]).lines)
+    made = whole(one, read(one, content), ID)
+    assert one.compose is not None
+    path = one.compose(made._replace(meta=replace(made.meta, created_at=""))).path
+    assert path.name.removeprefix("rollout-").removeprefix("session-").startswith("2026-03-03T09-00")
+
+
+@every_timekeeper
+def test_what_was_said_and_what_came_of_it_keeps_its_time(one: Format) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    talk: list[Message] = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "tool_calls": [call], "model": "m"},
+        {"role": "tool", "content": "b", "tool_call_id": "c1"},
+        {"role": "assistant", "content": "c", "model": "m"},
+    ]
+    times = [f"2026-03-03T09:0{number}:00.000Z" for number in range(len(talk))]
+    entries = [MessageEntry(said, id=at, timestamp=at) for said, at in zip(talk, times, strict=True)]
+    found = one.fold(read(one, b"".join(composed(one, (), entries).lines)))
+    assert [entry.timestamp for entry in found][-len(times) :] == times
 
 
 @given(damaged(), st.sampled_from(RESUMABLE))

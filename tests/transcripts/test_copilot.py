@@ -1,10 +1,13 @@
 """GitHub Copilot CLI's event logs."""
 
 import json
+from typing import Any
 
+import pytest
 from folded import assistant, call, conversation, speakers, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
+from gitsession.model import MessageEntry
 from gitsession.transcripts import FORMATS, AbandonedLine
 from tests.scratches import abandoned
 
@@ -15,6 +18,7 @@ REWIND = FIXTURES / "copilot" / "rewind.jsonl"
 
 def test_calls_results_models_and_a_compaction() -> None:
     assert conversation(EVENTS) == [
+        user("<current_datetime>…</current_datetime>", meta=True),
         user("Run the tests."),
         assistant(
             reasoning="pytest is there.",
@@ -28,6 +32,29 @@ def test_calls_results_models_and_a_compaction() -> None:
         user("Good. And lint?"),
         assistant("Clean.", model="gpt-5"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "sent", "expected"),
+    [
+        ("Why?", "Why?", [user("Why?")]),
+        ("Why?", "<now>9</now>\n\nWhy?", [user("<now>9</now>", meta=True), user("Why?")]),
+        ("Why?", "Why?\n\n<reminder>x</reminder>", [user("Why?"), user("<reminder>x</reminder>", meta=True)]),
+        ("Why?", "a\nWhy?\nb", [user("a", meta=True), user("Why?"), user("b", meta=True)]),
+        # Nothing tells which of them was typed.
+        ("a", "a\na", [user("a"), user("a\na", meta=True)]),
+        ("a", "a\n\n<x>a b</x>", [user("a"), user("<x>a b</x>", meta=True)]),
+        ("/fix", "Mend the code.", [user("/fix"), user("Mend the code.", meta=True)]),
+        ("", "Go on.", [user("Go on.", meta=True)]),
+    ],
+)
+def test_what_the_model_was_told_around_a_prompt_is_context(typed: str, sent: str, expected: list[Any]) -> None:
+    data = {"content": typed, "transformedContent": sent}
+    event = {"type": "user.message", "data": data, "id": "e", "timestamp": "2026-03-02T09:00:00Z"}
+    (record,) = read(COPILOT, json.dumps(event).encode() + b"\n")
+    assert [one.message for one in COPILOT.fold([record]) if isinstance(one, MessageEntry)] == expected
+    # The text of its commit is what was typed.
+    assert [part.text for part in COPILOT.view(record).parts if typed] == ([typed] if typed else [])
 
 
 def test_what_a_rewind_took_back_is_an_abandoned_line() -> None:

@@ -9,7 +9,7 @@ import pytest
 from transcript_files import TRANSCRIPTS, format_of, name_of, read, records_of
 
 from gitsession.model import MessageEntry
-from gitsession.transcripts import Format, Record, document, find_format
+from gitsession.transcripts import FORMATS, Format, Record, behind, document, find_format
 
 DOCUMENTS = [
     path
@@ -72,6 +72,65 @@ def test_what_stands_behind_a_damaged_message_is_shown_where_each_begins_a_line(
     assert _shown(one, found) == _shown(one, [*log[:2], *log[3:]])
     stored = [record._replace(line=0, id=record.id or f"r{place}") for place, record in enumerate(found)]
     assert _shown(one, stored) == _shown(one, found)
+
+
+def _on_one_line(path: Path) -> bytes:
+    return json.dumps(json.loads(path.read_bytes()), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+LONG = [path for path in DOCUMENTS if len(records_of(path)) > 3 and path.suffix != ".traj"]
+
+
+@pytest.mark.parametrize("path", LONG, ids=map(name_of, LONG))
+def test_what_stands_behind_a_damaged_message_is_shown_where_all_is_in_order_to_the_end(path: Path) -> None:
+    one, whole = format_of(path), _on_one_line(path)
+    log = read(one, whole)
+    for place in (1, 2):
+        for what in (b"\0", b"oops", b'"'):
+            found = read(one, _in_last(whole, what, log[place].raw))
+            assert len(found) == place + 1
+            assert _shown(one, found) == _shown(one, [*log[:place], *log[place + 1 :]])
+
+
+CHAT = FORMATS["chat"]
+SAID = b'{"role":"user","content":"%s"}'
+NESTED = b'{"role":"user","content":[{"a":[%s,%s]},oops]}' % (SAID % b"x", SAID % b"y")
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"[%s,{oops},%s,%s]", ["0", "1", "2"]),
+        (b'{"messages":[%s,{oops},%s,%s],"model":"m"}\n', ["0", "1", "2"]),
+        (b"[%s,{oops}, %s ,{oops},%s]", ["0", "2"]),  # nothing tells whether what stands between is within one
+        (b"[%s," + NESTED + b",%s,%s]", ["0", "1", "2"]),
+        (b'[%s,%s,{"role":"user","content":[{"a":1},oops,%s]}]', ["0", "1"]),  # is within the one that is damaged
+        (b'{"messages":[%s,%s,{oops}],"kept":[%s]}', ["0", "1"]),
+        (b'{"messages":[%s,%s,{oops}],"todos":[{"content":"a"},{"content":"b"}],"x":%s}', ["0", "1"]),
+        (b"[%s,{oops},%s,%s", ["0"]),  # is cut, too
+        (b'{"messages":[%s,{oops},%s,%s],"model":oops}', ["0"]),
+        (b"[{oops},%s,%s,%s]", ["0", "1", "2"]),
+        (b'{"messages":[%s,{"role":"user","content":oops,"x":[%s,%s]}', ["0"]),  # is cut behind a list in a message
+    ],
+)
+def test_what_stands_behind_a_damaged_message_is_left_where_it_could_be_anything(
+    content: bytes, expected: list[str]
+) -> None:
+    content %= tuple(SAID % b"%d" % number for number in range(3))
+    found = CHAT.fold(read(CHAT, content))
+    assert [entry.message["content"] for entry in found if isinstance(entry, MessageEntry)] == expected
+
+
+def test_what_nests_too_deeply_behind_the_damage_stops_no_reader() -> None:
+    deep = b'{"role":"user","content":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    assert len(CHAT.fold(read(CHAT, b"[%s,{oops},%s,%s]" % (SAID % b"0", deep, SAID % b"1")))) == 1
+
+
+def test_a_text_that_never_comes_to_an_order_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = b"[%s,{oops}%s,%s]" % (SAID % b"0", b',{"a":1},oops' * 100, SAID % b"1")
+    assert len(CHAT.fold(read(CHAT, content))) == 2
+    monkeypatch.setattr(behind, "_MOST_PASSES", 0)
+    assert len(CHAT.fold(read(CHAT, content))) == 1
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=map(name_of, DOCUMENTS))

@@ -199,6 +199,55 @@ def test_a_line_of_something_else_before_a_log_does_not_hide_it(path: Path) -> N
         assert find_format(io.BytesIO(junk + path.read_bytes()), path.name) is format_of(path)
 
 
+def _with_damaged_headers(path: Path) -> Iterator[bytes]:
+    """Yields a log with its first line cut, or with a piece of it gone or overwritten, in several places."""
+    first, _, rest = path.read_bytes()[: 64 << 10].partition(b"\n")
+    for end in range(2, len(first) - 2, max(1, len(first) // 12)):
+        for damaged in (first[:end], first[:end] + b"\\", first[:end] + b"\0\0" + first[end + 2 :], first[end:]):
+            yield damaged + b"\n" + rest
+
+
+@pytest.mark.parametrize("path", LOGS, ids=name_of)
+def test_a_log_whose_header_cannot_be_read_is_taken_by_no_other_format(path: Path) -> None:
+    assert {recognise(head, path.name) for head in _with_damaged_headers(path)} <= {format_of(path), None}
+
+
+@pytest.mark.parametrize("path", [path for path in LOGS if format_of(path).name in ("droid", "modular-agent")])
+def test_a_header_that_cannot_be_read_does_not_hide_what_follows(path: Path) -> None:
+    first, _, rest = path.read_bytes().partition(b"\n")
+    for end in range(len(b'{"type":"session_start"'), len(first), 7):
+        head = first[:end] + b"\\\n" + rest
+        assert recognise(head, path.name) is format_of(path)
+        records = read(format_of(path), head)
+        assert b"".join(format_of(path).write(records)) == head
+        assert header_of(format_of(path), path, records)["id"] == path.stem
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b'{"id":"a","vers\\\n{"type":"message","id":"b","timestamp":"2026-03-02T09:00:00Z","text":"no message"}\n',
+        b'{"id":"a","vers\\\n{"type":"message","id":"b","message":{"role":"user","content":"no time"}}\n',
+        b'{"type":"ses\\\n{"type":"message","id":"b","timestamp":"2026-03-02T09:00:00Z","message":{"role":"user"}}\n',
+        b'{"id":"a","type":"s\\\n{"type":"message","id":"b","timestamp":"2026-03-02T09:00:00Z","message":{"role":"user"}}\n',
+        b'{"type":"session_start"\\\n{"type":"reasoning_delta","text":"a"}\n',
+        b'{"type":"session_start"\\\n{"type":"message","text":"no message"}\n',
+        b'{"type":"session_start"\\\n',
+        b'{"type":"message","id":"b","timestamp":"2026-03-02T09:00:00Z","message":{"role":"user","content":[]}}\n',
+    ],
+)
+def test_what_follows_no_header_tells_nothing_where_it_could_be_anything(head: bytes) -> None:
+    assert recognise(head, "some.jsonl") is None
+
+
+def test_what_stands_under_the_damaged_header_of_another_agent_is_not_pis() -> None:
+    entry = (
+        b'{"type":"message","id":"b","parentId":null,"timestamp":"2026-03-02T09:00:00Z","message":{"role":"user"}}\n'
+    )
+    assert recognise(b'{"type":"session_start"\\\n' + entry, "a.jsonl") is FORMATS["droid"]
+    assert recognise(b'{"type":"session"\\\n' + entry, "a.jsonl") is FORMATS["pi"]
+
+
 @pytest.mark.parametrize("path", LOGS, ids=name_of)
 def test_a_log_that_begins_twice_is_one(path: Path) -> None:
     first, _, _ = path.read_bytes().partition(b"\n")

@@ -45,6 +45,12 @@ def test_a_message_that_is_written_again_stands_in_its_place() -> None:
     ]
 
 
+def test_a_result_came_when_its_call_was_noted() -> None:
+    assert [entry.timestamp for entry in entries(DIRECTORY / "tools.jsonl")[1:4]] == [
+        *("2026-03-02T09:01:03.000Z", "2026-03-02T09:01:05.000Z", "2026-03-02T09:01:06.000Z")
+    ]
+
+
 def test_a_rewind_takes_a_message_and_all_after_it_back() -> None:
     path = DIRECTORY / "rewind.jsonl"
     assert conversation(path) == [user("A town."), assistant("Oslo.", model=MODEL)]

@@ -51,6 +51,23 @@ SAMPLES: dict[str, Sequence[SessionEntry]] = {
     "a thought": [ASKED, entry("assistant", "Here.", **THOUGHT)],
     "a signed thought": [ASKED, entry("assistant", "Here.", **THOUGHT, **SIGNED)],
     "a signature of another's": [ASKED, entry("assistant", "Here.", **THOUGHT, **{**SIGNED, "model": "m"})],
+    "a redacted thought of another's": [ASKED, entry("assistant", "Here.", **{**REDACTED, "model": "m"})],
+    "a thought that is redacted in part": [
+        ASKED,
+        entry(
+            "assistant",
+            "Here.",
+            **THOUGHT,
+            model="claude-x",
+            reasoning_details=[*SIGNED["reasoning_details"], *REDACTED["reasoning_details"]],
+        ),
+    ],
+    "a thought that is signed in part": [ASKED, entry("assistant", "Here.", reasoning="hm\nso", **SIGNED)],
+    "a signed thought with a call": [
+        ASKED,
+        entry("assistant", own="a", tool_calls=[CALL], **THOUGHT, **SIGNED),
+        result(),
+    ],
     "a redacted thought": [ASKED, entry("assistant", "Here.", **REDACTED)],
     "a thought that stands alone": [ASKED, entry("assistant", **THOUGHT)],
     "an image in a prompt": [entry("user", [WORDS, DATA])],

@@ -1,12 +1,13 @@
 """Sessions for modular-agent: forks of its own, and those of others."""
 
+import json
 from pathlib import PurePath
 
 import pytest
 from compositions import ID, again, draft, lines, stored, whole
 from transcript_files import FIXTURES
 
-from gitsession.model import CompactionEntry, MessageEntry
+from gitsession.model import CompactionEntry, MessageEntry, UnknownEntry
 from gitsession.transcripts import FORMATS
 from gitsession.transcripts.modular_agent_compose import compose
 
@@ -47,6 +48,20 @@ def test_what_is_added_keeps_its_shape_and_hangs_on_what_came_before() -> None:
         "timestamp": "2026-03-03T08:00:00.000Z",
     }
     assert again(MODULAR_AGENT, (), added[:1])[0].message == odd
+
+
+def test_what_is_no_message_has_an_id_that_what_follows_can_name() -> None:
+    log = [
+        UnknownEntry({"type": "bashExecution", "command": "env"}, "b1", "2026-03-03T09:00:00Z"),
+        UnknownEntry({"type": "label", "id": "l1"}, "l1", "2026-03-03T09:00:00Z"),
+        MessageEntry({"role": "user", "content": "a"}, id="u1", timestamp="2026-03-03T09:00:00Z"),
+    ]
+    made = compose(draft(MODULAR_AGENT)._replace(log=log))
+    _, command, label, message = (json.loads(one) for one in made.lines)
+    told = {"id": "b1", "timestamp": "2026-03-03T09:00:00Z"}
+    assert command == {"type": "bashExecution", "command": "env", **told}
+    assert label == {"type": "label", "id": "l1"}
+    assert message["parent_id"] == "l1"
 
 
 def test_a_session_of_another_agent_begins_with_a_header() -> None:

@@ -30,6 +30,7 @@ def test_export_and_folder_are_the_same_conversation(path) -> None:
         assistant("Two: a.txt and b.txt.", model=MODEL),
     ]
     assert entries(path)[2].timestamp == "2026-03-02T09:00:02.000Z"
+    assert [entry.timestamp for entry in entries(path)[3:5]] == ["2026-03-02T09:00:02.305Z", "2026-03-02T09:00:02.405Z"]
 
 
 @pytest.mark.parametrize("path", [EXPORT, STORAGE], ids=["export", "storage"])
@@ -41,6 +42,22 @@ def test_the_header_is_the_sessions(path) -> None:
         "cwd": "/home/dev/project",
         "title": "Listing the files",
     }
+
+
+def test_what_the_agent_put_in_stands_on_its_side_of_the_prompt() -> None:
+    info = {"id": "msg_1", "role": "user", "sessionID": "ses_1", "time": {"created": 1772442000000}}
+    put, typed = ({"type": "text", "text": words, "synthetic": words != "Why?"} for words in ("It is late.", "Why?"))
+    document = {
+        "info": {"id": "ses_1", "directory": "/", "time": {}},
+        "messages": [{"info": info, "parts": [put, typed, put]}],
+    }
+    records = read(OPENCODE, json.dumps(document).encode())
+    late = user("It is late.", meta=True)
+    assert [(entry.id, entry.message) for entry in OPENCODE.fold(records)] == [
+        *(("msg_1", late), ("msg_1/1", user("Why?")), ("msg_1/2", late))
+    ]
+    # The text of its commit begins with the prompt.
+    assert [part.text for part in OPENCODE.view(records[1]).parts] == ["Why?", "It is late.\nIt is late."]
 
 
 def test_a_summary_is_a_compaction() -> None:

@@ -9,10 +9,14 @@ import pytest
 from imports import imported, read_twice, texts
 
 from gitsession import SessionCommit, Store
+from gitsession.layout import branch_of
 
 SESSION = "ses_1"
 SAID = {"msg_01": "q1", "msg_02": "A1", "msg_03": "left", "msg_04": "LA", "msg_05": "new", "msg_06": "NA"}
 ALL = ("msg_01", "msg_02", "msg_03", "msg_04")
+
+# By its last part.
+FORMER = f"{SESSION}.part:msg_04:prt_04.json"
 
 Write = Callable[..., Path]
 
@@ -79,6 +83,32 @@ def test_what_a_rewritten_file_goes_on_with_is_no_line_that_was_left(store: Stor
     new = imported(store, write("msg_01", "msg_02", "msg_05", updated=2)).session
     assert [one.id for one in store.lines(SESSION)] == [left]
     assert [one.id for one, is_line in store.derived(SESSION) if not is_line] == [new]
+
+
+@pytest.mark.parametrize(
+    ("write", "names"),
+    [("export", ["msg_04", "document"]), ("folder", ["prt_04", "session"])],
+    indirect=["write"],
+)
+def test_a_branch_is_named_by_a_message_or_a_file(store: Store, write: Write, names: list[str]) -> None:
+    imported(store, write(*ALL))
+    (left,) = imported(store, write(*ALL, revert="msg_03", updated=1)).abandoned
+    new = imported(store, write("msg_01", "msg_02", "msg_05", updated=2)).session
+    assert [left, new] == [f"{SESSION}.{name}" for name in names]
+
+
+@pytest.mark.parametrize("write", ["folder"], indirect=True)
+def test_a_branch_that_an_earlier_release_named_by_a_path_is_still_the_one(
+    store: Store, write: Write, git: Callable[..., str]
+) -> None:
+    imported(store, write(*ALL))
+    (left,) = imported(store, write(*ALL, revert="msg_03", updated=1)).abandoned
+    git("branch", "-m", left, branch_of(FORMER), cwd=store.path)
+    assert imported(store, write(*ALL, revert="msg_03", updated=2)).abandoned == ()
+    assert [one.id for one in store.lines(SESSION)] == [FORMER]
+    store.bind(FORMER).commit(SessionCommit("mine", store.info(FORMER).head, [{"role": "user", "content": "Mine"}]))
+    imported(store, write("msg_01", "msg_02", "msg_05", updated=3))
+    assert [one.id for one in store.lines(SESSION)] == [FORMER]
 
 
 def test_a_line_on_which_somebody_went_on_is_still_one(store: Store, write: Write) -> None:

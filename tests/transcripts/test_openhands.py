@@ -71,6 +71,7 @@ def test_the_events_of_the_sdk_lie_in_files() -> None:
             "I look.",
             reasoning="The log is in /tmp.",
             tool_calls=[call("c1", "execute_bash", '{"command": "tail log"}')],
+            model="claude-sonnet-4-5",
         ),
         tool("panic: boom", "c1", "execute_bash"),
         tool("Tool 'nope' not found.", "c2", "nope", is_error=True),
@@ -162,6 +163,40 @@ def test_what_is_kept_of_an_answer_with_several_calls_is_all_of_it() -> None:
     gone = sdk("Condensation", "k", forgotten_event_ids=["m"], summary="so far", llm_response_id="r")
     prompt = sdk("MessageEvent", "m", llm_message={"role": "user", "content": [{"type": "text", "text": "Look."}]})
     assert events_of(prompt, action("a1", "c1", "r1"), action("a2", "c2", "r1"), gone)[-1] == ("so far", "a1")
+
+
+def test_what_is_added_to_a_prompt_is_context() -> None:
+    text = {"type": "text", "text": "Be quick."}
+    system = sdk("SystemPromptEvent", "s", system_prompt={"type": "text", "text": "You help."}, tools=[])
+    asked = {**prompt("m"), "source": "user", "extended_content": [text]}
+    assert events_of({**system, "dynamic_context": text}, asked) == [
+        {"role": "system", "content": "You help.\nBe quick."},
+        user("m"),
+        user("Be quick.", meta=True),
+    ]
+    assert events_of(system) == [{"role": "system", "content": "You help."}]
+
+
+@pytest.mark.parametrize(
+    ("counted", "signed", "expected"),
+    [
+        ({}, False, "gpt-4o"),  # the one that is set up
+        ({}, True, None),  # which signs nothing
+        ({"r1": "o3"}, False, "o3"),
+        ({"r1": "claude-x"}, True, "claude-x"),
+        ({"r2": "o3"}, False, None),  # which was not asked here
+    ],
+)
+def test_the_model_of_an_answer_is_known(counted: dict[str, str], signed: bool, expected: str | None) -> None:
+    usage = [{"response_id": own, "model": model} for own, model in counted.items()]
+    state = {"id": "c", "agent": {"llm": {"model": "gpt-4o"}}, "workspace": {}, "persistence_dir": "d"}
+    state["stats"] = {"usage_to_metrics": {"agent": {"token_usages": usage}}}
+    blocks = [{"type": "thinking", "thinking": "hm", "signature": "s"}] if signed else []
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Here."}], "thinking_blocks": blocks}
+    answer = sdk("MessageEvent", "e", llm_message=said, llm_response_id="r1")
+    files = {"base_state.json": state, "events/event-00000-e.json": answer, "events/event-00001-m.json": prompt("m")}
+    content = b"".join(line_of(name, json.dumps(value).encode()) for name, value in files.items())
+    assert [entry.message.get("model") for entry in OPENHANDS.fold(read(OPENHANDS, content))] == [expected, None]
 
 
 def test_images_are_read() -> None:

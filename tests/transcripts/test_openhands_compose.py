@@ -6,13 +6,14 @@ from pathlib import PurePath
 from typing import Any
 
 import pytest
-from compositions import ID, Entries, composed, draft, lines, stored, whole
+from compositions import ID, Entries, again, composed, draft, lines, stored, whole
 from transcript_files import FIXTURES, read
 
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.transcripts import FORMATS, Record, bundle, recognise
 from gitsession.transcripts.composing import NO_RESULT
-from gitsession.transcripts.openhands_compose import PROMPT, compose
+from gitsession.transcripts.openhands_compose import compose
+from gitsession.transcripts.openhands_events import PROMPT
 
 OPENHANDS = FORMATS["openhands"]
 DIRECTORY = FIXTURES / "openhands"
@@ -106,6 +107,18 @@ def test_a_session_without_a_system_prompt_gets_one() -> None:
     # What a person was told at the beginning is none.
     notice = entry("e1", role="system", content="A chat began.", meta=True)
     assert [one["kind"] for one in events([notice])] == ["SystemPromptEvent", "MessageEvent"]
+
+
+def test_a_system_prompt_that_was_added_is_no_part_of_the_session() -> None:
+    entries = [entry("e1", role="user", content="Look"), entry("e2", role="assistant", content="Here.")]
+    found = again(OPENHANDS, (), entries)
+    assert [one.message for one in found if isinstance(one, MessageEntry)] == [one.message for one in entries]
+    # Nor is it what another agent is told.
+    assert [one["type"] for one in lines(FORMATS["pi"], (), found)] == ["session", "message", "message"]
+    told = {"role": "system", "content": f"{PROMPT} Be brief."}
+    (first, *_) = again(OPENHANDS, (), [MessageEntry(told, id="s"), *entries])
+    assert isinstance(first, MessageEntry)
+    assert first.message == told
 
 
 def test_what_says_nothing_is_no_event() -> None:

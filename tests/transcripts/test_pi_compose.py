@@ -81,6 +81,28 @@ def test_messages_have_the_agents_shape() -> None:
     assert prompt["message"]["timestamp"] == 1772528400000
 
 
+def test_what_claude_signed_is_written_as_the_agent_keeps_it() -> None:
+    details = [
+        {"type": "reasoning.text", "text": "hm", "signature": "s"},
+        {"type": "reasoning.encrypted", "data": "d"},
+    ]
+    entries = [
+        entry(own, role="assistant", content="Here.", reasoning="hm", reasoning_details=details, model=model)
+        for own, model in (("e1", "claude-x"), ("e2", "m"))
+    ]
+    _, signed, other = lines(PI, (), entries)
+    assert signed["message"]["content"] == [
+        {"type": "thinking", "thinking": "hm", "thinkingSignature": "s"},
+        {"type": "thinking", "thinking": "[Reasoning redacted]", "thinkingSignature": "d", "redacted": True},
+        {"type": "text", "text": "Here."},
+    ]
+    # By these three the agent tells whether a model gets its own signatures.
+    told = ("api", "provider", "model")
+    assert [signed["message"][key] for key in told] == ["anthropic-messages", "anthropic", "claude-x"]
+    assert [other["message"][key] for key in told] == ["unknown", "unknown", "m"]
+    assert other["message"]["content"][0] == {"type": "thinking", "thinking": "hm"}
+
+
 @pytest.mark.parametrize("kept", [None, "e9", "gone"])
 def test_a_compaction_that_keeps_nothing_names_nothing_that_is_there(kept: str | None) -> None:
     compaction = CompactionEntry("so far", kept, None, id="c", timestamp="2026-03-03T09:00:00Z")

@@ -1,14 +1,17 @@
 """The conversation of a pi session."""
 
+import json
 from typing import Any
 
 import pytest
 from pi_logs import PI, answer, entry, message, user
 from transcript_files import FIXTURES, records_of
 
-from gitsession.model import CompactionEntry, MessageEntry, build_context
+from gitsession.model import CompactionEntry, MessageEntry, UnknownEntry, build_context
 from gitsession.transcripts import Record
 from gitsession.transcripts.composing import signed_thoughts
+from gitsession.transcripts.losses import losses
+from gitsession.transcripts.normalized import normalized
 
 
 def fixture(name: str) -> list[Record]:
@@ -26,7 +29,7 @@ def context(log: list[Record]) -> list[str]:
 def test_what_claude_signed_is_known() -> None:
     blocks = [
         {"type": "thinking", "thinking": "hm", "thinkingSignature": "x"},
-        {"type": "thinking", "thinking": "", "thinkingSignature": "y", "redacted": True},
+        {"type": "thinking", "thinking": "[Reasoning redacted]", "thinkingSignature": "y", "redacted": True},
         {"type": "text", "text": "I look."},
     ]
     (known,) = messages([message("a1", None, "assistant", blocks, api="anthropic-messages", model="claude-x")])
@@ -66,7 +69,7 @@ def test_what_is_no_answer_and_no_prompt_is_told_apart() -> None:
         ("tool", False, False),
         ("user", True, False),  # a reminder of an extension
         ("assistant", False, False),
-        ("user", False, False),  # a command that the user ran; one kept from the model is left out
+        ("user", False, False),  # a command that the user ran; one kept from the model is no message
         ("user", False, False),
         ("assistant", True, False),  # that a request failed
         ("assistant", False, False),
@@ -78,6 +81,19 @@ def test_a_command_of_the_user_is_shown_with_what_it_printed() -> None:
     log = [message("b1", None, "bashExecution", None, command="ls", output="a\nb\n")]
     assert messages(log) == [{"role": "user", "content": "! ls\na\nb"}]
     assert messages([message("b1", None, "bashExecution", None, command="true", output="")])[0]["content"] == "! true"
+
+
+def test_a_command_that_was_kept_from_the_model_is_shown_and_no_message() -> None:
+    env = {"command": "env", "output": "HOME=/", "excludeFromContext": True, "timestamp": 1772445609000}
+    log = [user("u1", None, "one"), message("b1", "u1", "bashExecution", None, **env), user("u2", "b1", "two")]
+    kept = PI.fold(log)[1]
+    assert isinstance(kept, UnknownEntry)
+    assert kept.id == "b1"
+    assert context(log) == ["one", "two"]
+    shown = [*normalized(PI.fold(log))][1]
+    assert (shown["role"], shown["type"], shown["meta"]) == ("system", "bashExecution", True)
+    assert json.loads(shown["content"]).items() >= {"command": "env", "output": "HOME=/"}.items()
+    assert [str(loss) for loss in losses("codex", PI.fold(log))] == ["1 entry of another kind"]
 
 
 def test_the_summary_of_a_branch_is_context() -> None:
