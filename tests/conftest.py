@@ -26,7 +26,7 @@ _home = pytest.StashKey[str]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the option under which the tests of guarantees run with the promised numbers."""
-    parser.addoption("--full", action="store_true", help="run tests/guarantees with the promised numbers")
+    parser.addoption("--full", action="store_true", help="run the tests of guarantees with the promised numbers")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -75,3 +75,10 @@ def git() -> Git:
         return done.stdout.decode()
 
     return run
+
+
+@pytest.fixture
+def scale(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """Returns a function that picks the small number, or under `--full` the promised one."""
+    full = bool(request.config.getoption("--full"))
+    return lambda small, promised: promised if full else small

@@ -73,7 +73,8 @@ def test_a_large_message_takes_little_more_than_its_size(path: Path, scale: Call
     # What its caller holds of it aside.
     assert growth(lambda store: store.append("s", MessageEntry(large, "large")), path, size) < 2.3
     assert growth(lambda store: store.bind("s").commit(SessionCommit("after", "large", small)), path, size) < 0.3
-    assert growth(read_messages, path, size) < 1.5
+    # The small ones take some megabytes, whatever the large one does.
+    assert growth(read_messages, path, size) < 1.5 + 8 * MEGABYTE / size
     assert growth(read_entries, path, size) < 0.3
     assert Store.open(path).bind("s").load().messages[10_000] == large
 
