@@ -95,6 +95,9 @@ class Graph:
     def _trunk(self, asked: State) -> State:
         """Returns the session in whose commits another one ended that has none of its own; else that one itself."""
         owner = asked.meta.id
+        if owner != asked.session_id:
+            derived = ((info.id, left_in) for info, left_in in self._store.derived(owner))
+            owner = next((left_in for name, left_in in derived if name == asked.session_id and left_in), owner)
         tip = None if owner == asked.session_id else self._reader.find_tip(owner)
         if tip is None:
             return asked

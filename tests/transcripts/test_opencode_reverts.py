@@ -82,7 +82,7 @@ def test_what_a_rewritten_file_goes_on_with_is_no_line_that_was_left(store: Stor
     (left,) = imported(store, write(*ALL, revert="msg_03", updated=1)).abandoned
     new = imported(store, write("msg_01", "msg_02", "msg_05", updated=2)).session
     assert [one.id for one in store.lines(SESSION)] == [left]
-    assert [one.id for one, is_line in store.derived(SESSION) if not is_line] == [new]
+    assert [one.id for one, left_in in store.derived(SESSION) if left_in is None] == [new]
 
 
 @pytest.mark.parametrize(
