@@ -1,9 +1,11 @@
 """The lines of a Claude Code transcript that the user left: they went back, and went on otherwise.
 
 What makes a line worth a branch is what is said in it: what a person typed, and what the model answered, whatever these
-follow (a command, what a hook put in, a result of a tool). All that is said is to be read in the line that the agent
-would resume, or in one that was left. So one ends where something is said that stands in no line that is known before,
-neither itself nor as a copy (the same prompt, or a part of the same answer). The last lines in the file come first.
+follow (a command, what a hook put in, a result of a tool). A command counts that the model is told of, as `! ls`; what
+a person did beside the conversation (`/model`, `/exit`) does not. All that is said is to be read in the line that the
+agent would resume, or in one that was left. So one ends where something is said that stands in no line that is known
+before, neither itself nor as a copy (the same prompt, or a part of the same answer). The last lines in the file come
+first.
 
 All else that branches the tree leaves nothing: parallel calls of tools and their results, progress, attachments, failed
 requests, what a resumed session wrote again, compactions, subagents beside the conversation.
