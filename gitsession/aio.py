@@ -218,7 +218,7 @@ class AsyncStore:
         """Returns the lines that the user left in a session; see `Store.lines`."""
         return await self._threads.run(partial(self._store.lines, session_id))
 
-    def derived(self, session_id: str) -> AsyncIterator[tuple[SessionInfo, bool]]:
+    def derived(self, session_id: str) -> AsyncIterator[tuple[SessionInfo, str | None]]:
         """Yields the sessions that an import derived from one; see `Store.derived`."""
         return self._threads.each(partial(self._store.derived, session_id))
 

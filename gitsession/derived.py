@@ -4,15 +4,19 @@ Both have names that begin with the session's. A line is a name for a commit of 
 it: another branch begins with all that it holds. Where somebody went on with one, it is still named by the last record
 that both have in common. What a file goes on with that was rewritten is named by its first own record. The record of a
 file in a folder, whose id is its path, gives the name of the file; earlier releases took all of the path.
+
+A line was left in the session that has all of it, or most of it. Where several have, it was left before they parted: in
+the session itself, or in that of them which parted from it first.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count, islice
+from typing import NamedTuple
 
 from gitsession.errors import SessionError
-from gitsession.layout import decode_commit_id, derived_id
+from gitsession.layout import branch_of, decode_commit_id, derived_id, derived_prefixes
 from gitsession.reading import Reader, State
 from gitsession.tree import common_count, deltas_of
 
@@ -27,39 +31,94 @@ _MOST_NAMES = 9
 _FILE = re.compile(r"(?s)([^:]+):(?:[^:]+:)*([^:]+)\.json((?:\.v?[1-9][0-9]*)?)")
 
 
-def derived_from(reader: Reader, session_id: str, listed: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yields the sessions that were derived from one, by name, and whether each is a line that was left.
+class _Branch(NamedTuple):
+    """A branch that is no line: the session's own, or what goes on beside it.
 
-    Those that cannot be read are left out.
+    Attributes:
+        state: Where it is.
+        start: The number of its first own delta.
+    """
+
+    state: State
+    start: int
+
+
+def derived_from(reader: Reader, session_id: str, listed: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Yields the sessions that were derived from one, by name, and where each was left if it is a line.
+
+    What goes on beside a session has the lines alone that were left in it; the session has all of them, and it. Those
+    that cannot be read are left out.
 
     Args:
         reader: The store.
         session_id: The session.
         listed: The names of all branches, as refs.
+
+    Yields:
+        The name, and the session in which the line was left; None for what goes on beside.
     """
-    states = []
-    for name, value in reader.derived(session_id, listed):
-        with suppress(SessionError):
-            if isinstance(value, str) and (state := reader.state(name, value)).meta.id == session_id:
-                states.append(state)
+    root = _root(reader, session_id)
+    for state, left_in in _family(reader, root, listed):
+        if session_id in (root, left_in):
+            yield state.session_id, left_in
+
+
+def _root(reader: Reader, session_id: str) -> str:
+    """Returns the session that one was derived from, by its name and by its header; itself where it was not."""
     tip = reader.find_tip(session_id)
-    others = [reader.state(session_id, tip)] if tip is not None and states else []
+    claimed = session_id if tip is None else reader.present(session_id, tip).meta.id
+    return claimed if branch_of(session_id).startswith(derived_prefixes(claimed)) else session_id
+
+
+def _family(reader: Reader, root: str, listed: Sequence[str]) -> Iterator[tuple[State, str | None]]:
+    """Yields all that was derived from a session, and where each was left if it is a line."""
+    states = []
+    for name, value in reader.derived(root, listed):
+        with suppress(SessionError):
+            if isinstance(value, str) and (state := reader.state(name, value)).meta.id == root:
+                states.append(state)
+    tip = reader.find_tip(root)
+    others = [reader.state(root, tip)] if tip is not None and states else []
     lines = set()
     # The longest first, since a shorter one may be the beginning of it.
     for state in sorted(states, key=lambda one: -one.tree.count):
-        if _is_line(reader, session_id, state, others[:_MOST_COMPARED]):
+        if _is_line(reader, root, state, others[:_MOST_COMPARED]):
             lines.add(state.session_id)
         else:
             others.append(state)
-    yield from ((state.session_id, state.session_id in lines) for state in states)
+    known = others[:_MOST_COMPARED]
+    branches = [_Branch(one, -1 if one.session_id == root else _start(reader, root, one, known)) for one in known]
+    for state in states:
+        yield state, _left_in(reader, state, branches) if state.session_id in lines else None
 
 
-def _is_line(reader: Reader, session_id: str, state: State, others: Iterable[State]) -> bool:
+def _left_in(reader: Reader, line: State, branches: Iterable[_Branch]) -> str:
+    """Returns the session in which a line was left: of those that have most of it the one that had it first."""
+    _, _, session_id = min(
+        (-common_count(reader.objects, one.state.tree, line.tree), one.start, one.state.session_id) for one in branches
+    )
+    return session_id
+
+
+def _start(reader: Reader, root: str, state: State, others: Iterable[State]) -> int:
+    """Returns the first delta of its own that a branch has which goes on beside its session: the one that names it."""
+    counts = {common_count(reader.objects, one.tree, state.tree) for one in others if one is not state}
+    return next((count for count in sorted(counts) if _is_named(reader, root, state, count)), max(counts, default=0))
+
+
+def _is_line(reader: Reader, root: str, state: State, others: Iterable[State]) -> bool:
     common = max((common_count(reader.objects, other.tree, state.tree) for other in others), default=0)
     if common in (0, state.tree.count):
         return common > 0
-    last = decode_commit_id(next(deltas_of(reader.objects, state.tree, common - 1)).encoded_id)
-    known = (names(session_id, last), former_names(session_id, last))
+    return _is_named(reader, root, state, common - 1)
+
+
+def _is_named(reader: Reader, root: str, state: State, number: int) -> bool:
+    """Tells whether a branch has its name from one of its deltas."""
+    if number >= state.tree.count:
+        return False
+    record_id = decode_commit_id(next(deltas_of(reader.objects, state.tree, number)).encoded_id)
+    known = (names(root, record_id), former_names(root, record_id))
     return any(state.session_id in islice(one, _MOST_NAMES) for one in known)
 
 

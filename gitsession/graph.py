@@ -6,22 +6,17 @@ on from, as the conversations tell: that of the session as it is, and that of ea
 with another one is listed as it is read, and not looked into before.
 """
 
-from array import array
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from gitsession.errors import SessionError
-from gitsession.layout import decode_commit_id, derived_prefixes
+from gitsession.layout import derived_prefixes
 from gitsession.listing import BrokenSession, SessionInfo
-from gitsession.reading import State
-from gitsession.revisions import LogEntry, resolve
+from gitsession.reading import Reader, State
+from gitsession.returns import followed
+from gitsession.revisions import LogEntry, is_before, resolve
 from gitsession.store import Store
-from gitsession.tree import common_count, deltas_of
-
-# What stands for a delta that is in no conversation.
-_NOBODYS = -1
+from gitsession.tree import common_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +62,16 @@ class Graph:
         self._main = self._trunk(asked) if at is None else asked
         self._sessions: dict[str, list[str]] = {asked.oid: [session_id]}  # by the commits that they are at
         self._hanging: dict[str, list[State]] = {}  # those with commits of their own, by those that they go on from
-        self._follows: dict[str, str | None] = {}  # commits that follow another one than their parent
+        self._ended: dict[str, int] = {}  # after how many deltas the last line ended in a session's own commits
         relatives = [*self._relatives(session_id)]
-        owners = dict.fromkeys(self._reader.commits.ancestors(self._main.oid) if relatives else (), self._main)
-        ended: dict[str, list[State]] = {}  # the lines that ended in a session's own commits, by the session
         if asked is not self._main:
             self._sessions.setdefault(self._main.oid, []).append(self._main.session_id)
             relatives = [one for one in relatives if one.session_id != self._main.session_id]
-            ended.setdefault(self._main.session_id, []).append(asked)
+            self._end(self._main, asked)
+        known = _ancestors(self._reader, self._main, relatives)
+        owners: dict[str, State] = {}  # of the commits that are no ancestors of the main one
         for state in relatives:
-            self._place(state, owners, ended, is_now=at is None)
-        for trunk in (self._main, *chain.from_iterable(self._hanging.values())):
-            if trunk.session_id in ended:
-                self._tell_lines(trunk, ended[trunk.session_id], owners)
+            self._place(state, known, owners, is_now=at is None)
 
     def __iter__(self) -> Iterator[GraphEntry]:
         """Yields the commits.
@@ -88,33 +80,43 @@ class Graph:
             Corrupt: Stored data is corrupt.
         """
         hanging = {oid: [*states] for oid, states in self._hanging.items()}
-        walks = [self._store.log(self._main.session_id, at=self._main.oid)]  # a fork of a fork may be any number deep
+        walks = [self._walk(self._main)]  # a fork of a fork may be any number deep
         while walks:
-            entry = next(walks[-1], None)
-            if entry is None:
+            found = next(walks[-1], None)
+            if found is None:
                 walks.pop()
-            elif entry.oid in hanging:
+            elif found.entry.oid in hanging:
                 # What goes on from a commit comes before it.
-                walks.append(iter([entry]))
-                walks += [self._own(state, entry.oid) for state in hanging.pop(entry.oid)]
+                walks.append(iter([found]))
+                walks += [self._walk(state, found.entry.oid) for state in hanging.pop(found.entry.oid)]
             else:
-                sessions = tuple(self._sessions.get(entry.oid, ()))
-                yield GraphEntry(entry, self._follows.get(entry.oid, entry.parent_oid), sessions)
+                yield found
 
     def _trunk(self, asked: State) -> State:
         """Returns the session in whose commits another one ended that has none of its own; else that one itself."""
         owner = asked.meta.id
+        if owner != asked.session_id:
+            derived = ((info.id, left_in) for info, left_in in self._store.derived(owner))
+            owner = next((left_in for name, left_in in derived if name == asked.session_id and left_in), owner)
         tip = None if owner == asked.session_id else self._reader.find_tip(owner)
-        if tip is None or asked.oid not in self._reader.commits.ancestors(tip):
+        if tip is None:
             return asked
-        return self._reader.state(owner, tip)
+        trunk = self._reader.state(owner, tip)
+        return trunk if asked.oid in _ancestors(self._reader, trunk, [asked]) else asked
 
-    def _own(self, state: State, end: str) -> Iterator[LogEntry]:
-        """Yields the commits of a session down to one that is another's."""
+    def _walk(self, state: State, end: str | None = None) -> Iterator[GraphEntry]:
+        """Yields the commits of a session, those of its own alone where it goes on from another's."""
+        # Behind the last line that ended in it each commit follows the one before, and nothing need be read to tell.
+        last = self._ended.get(state.session_id, -1)
+        follows: dict[int, str | None] | None = None
         for entry in self._store.log(state.session_id, at=state.oid):
             if entry.oid == end:
                 return
-            yield entry
+            before = entry.parent_oid
+            if entry.delta is not None and entry.delta <= last:
+                follows = followed(self._reader, state, last) if follows is None else follows
+                before = follows.get(entry.delta, before)
+            yield GraphEntry(entry, before, tuple(self._sessions.get(entry.oid, ())))
 
     def _relatives(self, session_id: str) -> Iterator[State]:
         """Yields the other sessions of its family that begin with a delta of its own, the last changed first."""
@@ -149,12 +151,12 @@ class Graph:
             fresh += found_now
         return [info for info in infos if info.id in known and info.id != session_id]
 
-    def _place(self, state: State, owners: dict[str, State], ended: dict[str, list[State]], *, is_now: bool) -> None:
+    def _place(self, state: State, known: set[str], owners: dict[str, State], *, is_now: bool) -> None:
         """Finds the commit that a session goes on from, and whose it is."""
         own: list[str] = []
         try:
             for oid in self._reader.commits.ancestors(state.oid):
-                if oid in owners:
+                if oid in owners or oid in known:
                     break
                 own.append(oid)
             else:
@@ -170,53 +172,24 @@ class Graph:
             self._hanging.setdefault(oid, []).append(state)
             owners.update(dict.fromkeys(own, state))
         else:
-            ended.setdefault(owners[oid].session_id, []).append(state)
+            self._end(owners.get(oid, self._main), state)
 
-    def _tell_lines(self, trunk: State, lines: Sequence[State], owners: Mapping[str, State]) -> None:
-        """Finds the commits of a session that do not follow the one before, since the user went back in between."""
-        history = [*self._reader.commits.ancestors(trunk.oid)][::-1]
-        states = [trunk, *sorted(lines, key=lambda one: one.tree.count)]
-        for number, other in _returns(self._store, states):
-            oid = self._of_delta(history, number)
-            if owners[oid] is trunk:
-                self._follows[oid] = None if other is None else self._of_delta(history, other)
-
-    def _of_delta(self, history: Sequence[str], number: int) -> str:
-        """Returns the commit that added a delta, of a session's commits, the oldest first."""
-        return history[bisect_left(history, number + 1, key=lambda oid: self._reader.glance("", oid).deltas)]
+    def _end(self, trunk: State, line: State) -> None:
+        """Notes that a line ended in a session's own commits."""
+        self._ended[trunk.session_id] = max(line.tree.count, self._ended.get(trunk.session_id, 0))
 
 
-def _returns(store: Store, states: Sequence[State]) -> Iterator[tuple[int, int | None]]:
-    """Yields the deltas that go on from another one than that before them, and from which; None for from none.
+def _ancestors(reader: Reader, state: State, others: Sequence[State]) -> set[str]:
+    """Returns commits of a session, all those that others are at or go on from among them.
 
-    Args:
-        store: The store.
-        states: A session, and the lines that ended in it, the first ones first.
+    Raises:
+        Corrupt: One of them is missing or damaged.
     """
-    lanes = array("i", [_NOBODYS]) * states[0].tree.count  # the line that each delta belongs to
-    begun: list[int | None] = []  # what the first delta that is a line's own goes on from
-    numbers = {decode_commit_id(one.encoded_id): one.number for one in deltas_of(store.reader.objects, states[0].tree)}
-    for lane, state in enumerate(states):
-        before = start = None
-        is_begun = False
-        for entry in store.load(state.session_id, at=state.oid):
-            number = numbers.get(entry.id, numbers.get(entry.id.rpartition("/")[0]))
-            if number is None:
-                continue
-            if lanes[number] == _NOBODYS:
-                lanes[number] = lane
-                if not is_begun:
-                    start, is_begun = before, True
-            before = number
-        begun.append(start)
-    latest: dict[int, int] = {}
-    lane = 0
-    for number, own in enumerate(lanes):
-        if own != _NOBODYS:
-            lane = own
-        elif number >= states[lane].tree.count:
-            lane = 0  # what is in no conversation goes with what is before it, as far as that line went
-        follows = latest.get(lane, begun[lane])
-        if number and follows != number - 1:
-            yield number, follows
-        latest[lane] = number
+    found: set[str] = set()
+    for one in sorted(others, key=lambda one: -one.tree.count):
+        # Mostly all of them are lines, and then nothing but their ends is looked for.
+        if not is_before(reader, one.oid, state):
+            return {*found, *reader.commits.ancestors(state.oid)}
+        found.add(one.oid)
+        state = one
+    return found

@@ -145,7 +145,7 @@ def _named(reader: Reader, state: State, name: str) -> str | None:
     if not _OID_PREFIX.fullmatch(name.lower()):
         return None
     wanted = {oid for oid in reader.objects.beginning(name.lower()) if _is_commit(reader, oid)}
-    found = [oid for oid in wanted if _is_before(reader, oid, state)]
+    found = [oid for oid in wanted if is_before(reader, oid, state)]
     if len(found) != len(wanted):
         # Others begin alike, which belong to another session, or to another program, whose commits add what they like.
         found = [oid for oid in reader.commits.ancestors(state.oid) if oid in wanted]
@@ -162,7 +162,7 @@ def _is_commit(reader: Reader, oid: str) -> bool:
     return True
 
 
-def _is_before(reader: Reader, oid: str, state: State) -> bool:
+def is_before(reader: Reader, oid: str, state: State) -> bool:
     """Tells whether a commit is in the history of a state, as far as each commit there adds one delta at the most."""
     try:
         wanted = reader.glance("", oid).deltas

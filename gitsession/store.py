@@ -233,16 +233,16 @@ class Store:
 
         Those that cannot be read are left out.
         """
-        return [info for info, is_line in self.derived(session_id) if is_line]
+        return [info for info, left_in in self.derived(session_id) if left_in == session_id]
 
-    def derived(self, session_id: str) -> Iterator[tuple[SessionInfo, bool]]:
-        """Yields the sessions that an import derived from one, and whether each is a line that the user left.
+    def derived(self, session_id: str) -> Iterator[tuple[SessionInfo, str | None]]:
+        """Yields the sessions that an import derived from one, and in which session each line of them was left.
 
-        Any other goes on beside it: the file was rewritten, or another one has its name. Those that cannot be read are
-        left out.
+        None stands for no line: it goes on beside the session, since the file was rewritten, or another one has its
+        name. Of such a one itself come the lines alone that were left in it. Those that cannot be read are left out.
         """
-        for name, is_line in derived_from(self.reader, session_id, self.repository.refs.names(HEADS)):
-            yield self.info(name), is_line
+        for name, left_in in derived_from(self.reader, session_id, self.repository.refs.names(HEADS)):
+            yield self.info(name), left_in
 
     def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ: how many deltas they share, and what each has of its own."""

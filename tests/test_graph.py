@@ -1,12 +1,15 @@
 """The graph of a session: its lines, its forks, and what each commit follows."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from gitsession import Graph, GraphEntry, SessionCommit, SessionMeta, Store
+from gitsession import Graph, GraphEntry, SessionCommit, SessionMeta, Store, returns
+from gitsession.transcripts import Record
+from gitsession.transcripts.stored import decode_record
 from tests.conftest import Git
-from tests.importing import WENT_BACK, new_store, take_bytes
+from tests.importing import WENT_BACK, answer, new_store, prompt, take_bytes
 
 
 @pytest.fixture
@@ -108,3 +111,42 @@ def test_a_chain_of_forks_may_be_any_number_deep(store: Store) -> None:
     entries: list[GraphEntry] = [*Graph(store, "s0")]
     assert len(entries) == 300
     assert len({one.sessions for one in entries}) == 300
+
+
+@pytest.fixture
+def read_records(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """Returns the ids of the records that are read for a graph, as they are read."""
+    read: list[str | None] = []
+
+    def decode(line: bytes) -> tuple[str, Record]:
+        name, record = decode_record(line)
+        read.append(record.id)
+        return name, record
+
+    monkeypatch.setattr(returns, "decode_record", decode)
+    return read
+
+
+def test_a_log_is_read_once_however_many_lines_were_left_in_it(
+    store: Store, tmp_path: Path, read_records: list[str | None]
+) -> None:
+    lines = [prompt("r0", None, "Hello"), answer("r1", "r0")]
+    for number in range(2, 40, 2):
+        lines += prompt(f"r{number}", "r1", f"Try {number}"), answer(f"r{number + 1}", f"r{number}")
+    assert len(take_bytes(store, b"".join(lines), tmp_path / "s.jsonl").abandoned) == 18
+    found = [follows for _, follows, _ in shape(Graph(store, "s"))]
+    assert [*range(38, -1, -2)] == [int(one[1:]) for one in found[::2] if one]
+    assert found[1::2] == ["r1"] * 19 + [None]
+    assert read_records == [f"r{number}" for number in range(40)]
+
+
+def test_what_comes_after_the_last_line_is_drawn_without_a_look_at_the_log(
+    store: Store, tmp_path: Path, read_records: list[str | None]
+) -> None:
+    grown = [prompt("g", "f", "More", 3), answer("h", "g", "Fine", 3)]
+    take_bytes(store, b"".join([*WENT_BACK, *grown]), tmp_path / "talk.jsonl")
+    graph = iter(Graph(store, "talk"))
+    assert [entry.entry.commit_id for entry in islice(graph, 3)] == ["h", "g", "f"]
+    assert read_records == []
+    assert [entry.entry.commit_id for entry in graph] == ["e", "d", "c", "b", "a"]
+    assert read_records == [*"abcdefgh"]

@@ -49,6 +49,7 @@ ORDER = [
     "listing",
     "originals",
     "store",
+    "returns",
     "graph",
     "due",
     "finding",

@@ -34,8 +34,8 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
 
     A `>` stands before a tool call, `|` before its result, `!` before one that failed; who speaks is `meta` for what no
     person typed and no model said. With --json each message is an object, in the one shape that `export --format
-    messages` writes and its --help describes. Lines that were left are sessions of their own, named above the
-    conversation; so is what goes on beside it, since its file was rewritten, or another one has its name.
+    messages` writes and its --help describes. Lines that were left in a session are sessions of their own, named above
+    its conversation; so is what goes on beside it, since its file was rewritten, or another one has its name.
     """
     store = settings.open()
     session_id = store.find(session)
@@ -52,11 +52,11 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
 
 
 def _lines(
-    info: SessionInfo, derived: Sequence[tuple[SessionInfo, bool]], messages: Iterable[Message], *, full: bool
+    info: SessionInfo, derived: Sequence[tuple[SessionInfo, str | None]], messages: Iterable[Message], *, full: bool
 ) -> Iterator[str]:
     yield from title_lines(info)
-    for what, left in (("lines that were left", True), ("beside it, from a file of its name", False)):
-        if names := [one.id for one, is_line in derived if is_line == left]:
+    for what, where in (("lines that were left", info.id), ("beside it, from a file of its name", None)):
+        if names := [one.id for one, left_in in derived if left_in == where]:
             yield style(one_line(f"{what}: {', '.join(names)}"), dim=True)
     for message in messages:
         yield from message_lines(message, full=full)

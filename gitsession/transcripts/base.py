@@ -52,6 +52,18 @@ class AbandonedLine(NamedTuple):
     at: str | None = None
 
 
+class Return(NamedTuple):
+    """Where a log goes on from another record than the one before, since the user went back.
+
+    Attributes:
+        place: The place of the record in the log.
+        at: The place of the one that it goes on from; None where it begins anew.
+    """
+
+    place: int
+    at: int | None
+
+
 Growth = Literal["log", "document", "directory"]
 """How a transcript grows.
 
@@ -141,6 +153,20 @@ class Abandoned(Protocol):
         """
 
 
+class Returns(Protocol):
+    """Finds where the user went back."""
+
+    def __call__(self, log: Sequence[Record], scratch: Scratch | None = None, /) -> Iterable[Return]:
+        """Returns where a log goes on from another record than the one before, in order.
+
+        It takes what `Abandoned` does.
+        """
+
+
+def _never_back(_log: Sequence[Record], _scratch: Scratch | None = None) -> Iterable[Return]:
+    return ()
+
+
 def _bare(record: Record) -> Record:
     return record._replace(raw=b"", value=None)
 
@@ -190,9 +216,11 @@ class Format:
             such, too, or for what the agent shows and no model may be sent. Ids are those of the records.
         abandoned: The lines that the user left behind, in the order in which they ended; only real ones. It takes the
             whole log, and where to keep what it has to know of each record, if there are many.
+        returns: Where the user went back to in these. It takes the same, and what is in no line goes with what is
+            before it.
         write: The bytes of a transcript from its records: what `read` took apart. It keeps little of them.
-        outline: A record with as much of it as `abandoned` looks at; it is kept while the whole file is read. By
-            default nothing: no line is ever abandoned.
+        outline: A record with as much of it as `abandoned` and `returns` look at; it is kept while the whole file is
+            read. By default nothing: no line is ever abandoned.
         growth: How the transcript grows, told from its first record.
         names_itself: Tells from the first record of a transcript that is written anew whether the id in its header is
             one that no other session has, and not the name of its file.
@@ -230,6 +258,7 @@ class Format:
     abandoned: Abandoned
     write: Callable[[Log], Iterator[bytes]]
     outline: Callable[[Record], Record] = _bare
+    returns: Returns = _never_back
     growth: Callable[[Record], Growth] = is_log
     names_itself: Callable[[Record], bool] = _never
     takes_back: Callable[[Record], bool] = _never

@@ -21,7 +21,7 @@ from typing import Any
 from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.claude_prompts import prompt, waiting
+from gitsession.transcripts.claude_prompts import prompt, told, waiting
 from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken, is_summary, is_synthetic
 from gitsession.transcripts.fields import mapping, text
 
@@ -184,7 +184,7 @@ class Tree:
         return bool(self._kinds[place] & _SUMMARY)
 
     def said(self, place: int) -> int:
-        """Returns what tells a prompt that was typed, or a model's answer, from others; 0 for anything else."""
+        """Returns what tells what was typed, or a model's answer, from others; 0 for anything else."""
         return self._said[place] if self._kinds[place] & _LINKED else 0
 
     def circles(self) -> Column | None:
@@ -267,12 +267,12 @@ class Tree:
 
 
 def _saying(value: dict[str, Any]) -> int:
-    """Returns what tells a typed prompt, or a model's answer, from others; 0 for anything else.
+    """Returns what tells a typed prompt or command, or a model's answer, from others; 0 for anything else.
 
     It is a digest of 64 bits. What is written twice, as when a session is resumed, has the same one, and so have all
     parts of an answer.
     """
-    if said := prompt(value):
+    if said := prompt(value) or told(value):
         key = f"{text(value, 'promptId') or text(value, 'timestamp')} {said}"
     elif said := waiting(value):
         key = f"queued {said}"

@@ -4,18 +4,18 @@ A session is named by its file. A subagent has a file of its own, `<session>/sub
 versions `agent-<id>.jsonl` beside that of its session; it is the session `<session>/agent-<id>`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.columns import Scratch
 from gitsession.transcripts import records
-from gitsession.transcripts.base import AbandonedLine, Format, Record, TextRules
+from gitsession.transcripts.base import AbandonedLine, Format, Record, Return, TextRules
 from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_compose import compose
 from gitsession.transcripts.claude_fold import fold
-from gitsession.transcripts.claude_left import abandoned
+from gitsession.transcripts.claude_left import abandoned, returns
 from gitsession.transcripts.claude_outlines import outline
 from gitsession.transcripts.claude_prompts import Split, command, prompt, split, split_by_text_1
 from gitsession.transcripts.claude_records import CHAIN, KINDS, describe
@@ -107,6 +107,10 @@ def _abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[Ab
     return abandoned(Tree(log, scratch), scratch)
 
 
+def _returns(log: Sequence[Record], scratch: Scratch | None = None) -> Iterable[Return]:
+    return returns(Tree(log, scratch), scratch)
+
+
 CLAUDE_CODE = Format(
     name="claude-code",
     title="Claude Code",
@@ -119,6 +123,7 @@ CLAUDE_CODE = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=outline,
+    returns=_returns,
     places=("${CLAUDE_CONFIG_DIR:-~/.claude}/projects",),
     names=("*.jsonl",),
     compose=compose,

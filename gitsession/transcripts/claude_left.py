@@ -1,21 +1,24 @@
 """The lines of a Claude Code transcript that the user left: they went back, and went on otherwise.
 
 What makes a line worth a branch is what is said in it: what a person typed, and what the model answered, whatever these
-follow (a command, what a hook put in, a result of a tool). All that is said is to be read in the line that the agent
-would resume, or in one that was left. So one ends where something is said that stands in no line that is known before,
-neither itself nor as a copy (the same prompt, or a part of the same answer). The last lines in the file come first.
+follow (a command, what a hook put in, a result of a tool). A command counts that the model is told of, as `! ls`; what
+a person did beside the conversation (`/model`, `/exit`) does not. All that is said is to be read in the line that the
+agent would resume, or in one that was left. So one ends where something is said that stands in no line that is known
+before, neither itself nor as a copy (the same prompt, or a part of the same answer). The last lines in the file come
+first.
 
 All else that branches the tree leaves nothing: parallel calls of tools and their results, progress, attachments, failed
 requests, what a resumed session wrote again, compactions, subagents beside the conversation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
 from gitsession.columns import Column, Scratch
 from gitsession.numbering import Numbering
-from gitsession.transcripts.base import AbandonedLine
+from gitsession.transcripts import lanes
+from gitsession.transcripts.base import AbandonedLine, Return
 from gitsession.transcripts.claude_chain import NONE, Tree
 from gitsession.transcripts.fields import text
 
@@ -28,10 +31,42 @@ def abandoned(tree: Tree, scratch: Scratch | None = None) -> list[AbandonedLine]
         scratch: Where what was said lies, if it is much; None for memory.
     """
     end = tree.end()
-    return [] if end == NONE else _Left(tree, end, scratch).lines()
+    lines = [] if end == NONE else _Left(tree, end, scratch).lines()
+    return [AbandonedLine(tree.entry_id(one.last), None if one.at == NONE else tree.entry_id(one.at)) for one in lines]
+
+
+def returns(tree: Tree, scratch: Scratch | None = None) -> Iterable[Return]:
+    """Returns where the user went back; takes what `abandoned` does."""
+    end = tree.end()
+    lines = [] if end == NONE else _Left(tree, end, scratch).lines()
+    if not lines:
+        return ()
+    found = tree.column("i", lanes.NOBODYS)
+    for place in tree.back(end):
+        found[place] = lanes.REMAINS
+    for number, line in enumerate(lines, 1):
+        for place in islice(tree.back(line.end), line.steps):
+            found[place] = number if place <= line.last else lanes.NOBODYS
+    return lanes.returns(found, [lanes.Lane(line.last, line.at) for line in lines])
 
 
 _SEVERAL = -1
+
+
+class _Line(NamedTuple):
+    """A line that was left.
+
+    Attributes:
+        last: The record with which it ended.
+        at: The last that was said before it; `NONE` where nothing was.
+        end: The record from which its way back begins.
+        steps: How many records are on that way.
+    """
+
+    last: int
+    at: int
+    end: int
+    steps: int
 
 
 class _Way(NamedTuple):
@@ -64,7 +99,8 @@ class _Left:
         self._sessions: set[str] = set()  # those of which the first line is known
         self._resumed = self._saying(end)  # the last that was said in the line that the agent would resume
 
-    def lines(self) -> list[AbandonedLine]:
+    def lines(self) -> list[_Line]:
+        """Returns the lines, in the order in which they ended."""
         tree = self._tree
         self._take(self._end)
         ways = [(end, way) for end in self._ends() if (way := self._take(end)) is not None]
@@ -75,10 +111,8 @@ class _Left:
         for end, way in ways:
             # At a reminder that was written late, the agent would resume another line.
             last = end if latest[end] == way.last else way.last
-            found.append((last, before[way.point] if way.point != NONE else NONE))
-        return [
-            AbandonedLine(tree.entry_id(last), None if at == NONE else tree.entry_id(at)) for last, at in sorted(found)
-        ]
+            found.append(_Line(last, before[way.point] if way.point != NONE else NONE, end, way.steps))
+        return sorted(found)
 
     def _latest(self) -> Column:
         """Returns for each record the last one up to it in the file that was spoken and is no injected context."""

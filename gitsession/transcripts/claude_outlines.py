@@ -3,7 +3,7 @@
 from typing import Any
 
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.claude_prompts import prompt, waiting
+from gitsession.transcripts.claude_prompts import prompt, told, waiting
 from gitsession.transcripts.claude_records import CHAIN, is_synthetic
 from gitsession.transcripts.fields import text
 
@@ -12,7 +12,7 @@ _TREE = (
     *("type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId"),
     *("isSidechain", "teamName", "isMeta", "isApiErrorMessage", "isCompactSummary"),
 )
-_PROMPT = ("promptId", "timestamp")
+_PROMPT = ("promptId", "timestamp", "origin")
 _OUTLINED = 500
 
 
@@ -24,7 +24,7 @@ def outline(record: Record) -> Record:
     value = record.value
     if not isinstance(value, dict) or text(value, "type") not in CHAIN:
         return record._replace(raw=b"", value={} if isinstance(value, dict) else None)
-    said = prompt(value)[:_OUTLINED]
+    said = (prompt(value) or told(value))[:_OUTLINED]
     kept: dict[str, Any] = {key: found for key in ((*_TREE, *_PROMPT) if said else _TREE) if (found := value.get(key))}
     if own := text(value.get("message"), "id"):
         kept["message"] = {"id": own}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gitsession.blocks import flat_text
-from gitsession.transcripts.claude_records import content, is_human, queued, results
+from gitsession.transcripts.claude_records import content, is_human, queued, results, words
 from gitsession.transcripts.fields import mapping, text
 
 
@@ -55,6 +55,8 @@ _TYPED_AS_COMMAND = {
     1: re.compile(r"\s*<(?:command-|bash-input)"),
     2: re.compile(r"\s*<(?:command-|bash-input|user-memory-input)"),
 }
+# What the model is told of begins like this: a command for the shell, and one that stands for a prompt.
+_TOLD = ("<bash-input>", "<command-message>")
 _COMMAND = re.compile(r"<command-(name|args)>(.*?)</command-\1>", re.DOTALL)
 
 
@@ -127,6 +129,19 @@ def command(value: dict[str, Any]) -> str:
     said = flat_text(split(value).typed) if text(value, "type") == "user" else ""
     found = {kind: words.strip() for kind, words in reversed(_COMMAND.findall(said))} if "<command-" in said else {}
     return f"{found['name']} {found.get('args', '')}".strip() if found.get("name") else ""
+
+
+def told(value: dict[str, Any]) -> str:
+    """Returns a command that a person typed and the model is told of, as it is written; "" for anything else.
+
+    It is one for the shell, whose output the model sees, or one that stands for a prompt. The latter is written alike
+    where the model calls it, as a skill, so that the record must name a person as its origin.
+    """
+    tags = _TOLD if mapping(value, "origin") else _TOLD[:1]
+    if text(value, "type") != "user" or results(value) or not any(tag in words(value) for tag in tags):
+        return ""
+    typed = flat_text(split(value).typed).strip()
+    return typed if typed.startswith(tags) else ""
 
 
 def waiting(value: dict[str, Any]) -> str:

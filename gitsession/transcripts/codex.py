@@ -8,13 +8,13 @@ the session here, has only what came after.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.columns import Scratch
 from gitsession.transcripts import records
-from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.base import AbandonedLine, Format, Record, Return
 from gitsession.transcripts.codex_compose import compose
 from gitsession.transcripts.codex_fold import fold
 from gitsession.transcripts.codex_records import (
@@ -108,9 +108,16 @@ def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
 
 
 def _abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[AbandonedLine]:
-    # Most have no rollback, and to put the turns of a large file together takes time.
-    rolled_back = any(text(event(record.value), "type") == "thread_rolled_back" for record in log)
-    return Turns(log, scratch).abandoned() if rolled_back else []
+    return Turns(log, scratch).abandoned() if _is_rolled_back(log) else []
+
+
+def _returns(log: Sequence[Record], scratch: Scratch | None = None) -> Iterable[Return]:
+    return Turns(log, scratch).returns() if _is_rolled_back(log) else ()
+
+
+def _is_rolled_back(log: Sequence[Record]) -> bool:
+    """Tells whether turns are rolled back: mostly none is, and to put those of a large file together takes time."""
+    return any(text(event(record.value), "type") == "thread_rolled_back" for record in log)
 
 
 CODEX = Format(
@@ -125,6 +132,7 @@ CODEX = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=outline,
+    returns=_returns,
     places=("${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"),
     names=("rollout-*.jsonl", "rollout-*.jsonl.zst"),
     compose=compose,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gitsession.columns import MANY, Scratch, column
-from gitsession.transcripts.base import AbandonedLine, Record
+from gitsession.transcripts.base import AbandonedLine, Record, Return
 from gitsession.transcripts.codex_records import (
     ITEMS,
     OUTPUTS,
@@ -65,6 +65,7 @@ class Turns:
         """
         self._records = records
         self._left: list[tuple[int, int | None]] = []
+        self._returns: list[Return] = []  # behind these
         self._said = column(scratch, "Q", most=MANY)
         self._said_prompts = 0  # how many of them are the user's
         self._said_anew = False  # whether anything was said since turns were last taken back
@@ -88,6 +89,10 @@ class Turns:
         return [
             AbandonedLine(self.entry_id(last), None if at is None else self.entry_id(at)) for last, at in self._left
         ]
+
+    def returns(self) -> list[Return]:
+        """Returns where turns were rolled back."""
+        return self._returns
 
     def entry_id(self, place: int) -> str:
         """Returns the id under which a record is known: its commit's, or one that is made of its place."""
@@ -172,7 +177,7 @@ class Turns:
         if gone <= 0:
             return
         self._said_prompts -= gone
-        last = -1
+        last = place = -1
         while gone:
             place, kind = _unpacked(self._said.pop())
             last = place if last < 0 and kind in _SPOKEN else last
@@ -185,7 +190,10 @@ class Turns:
         if not self._said_anew:
             # What is taken back in several steps, with nothing said between them, is one line.
             last = self._left.pop()[0]
+            self._returns.pop()
         self._left.append((last, at))
+        # Where all was taken back, it goes on from what stands before the first turn.
+        self._returns.append(Return(last + 1, at if at is not None else place - 1 if place else None))
         self._said_anew = False
 
 

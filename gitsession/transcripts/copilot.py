@@ -17,7 +17,7 @@ from gitsession.parts import Part, compact
 from gitsession.transcripts import records
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.copilot_compose import compose
-from gitsession.transcripts.copilot_rewinds import abandoned, kept
+from gitsession.transcripts.copilot_rewinds import abandoned, kept, returns
 from gitsession.transcripts.fields import changed, integer, items, mapping, one_line, text, time
 from gitsession.transcripts.folding import Conversation, fold_each, shown_together
 from gitsession.transcripts.normal import (
@@ -207,6 +207,7 @@ COPILOT = Format(
     abandoned=abandoned,
     write=records.join,
     outline=_outline,
+    returns=returns,
     places=("${COPILOT_HOME:-~/.copilot}/session-state",),
     names=("*.jsonl",),
     compose=compose,

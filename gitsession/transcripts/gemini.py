@@ -17,7 +17,7 @@ from gitsession.transcripts.arrays import beginning
 from gitsession.transcripts.base import Format, Growth, Log, Record
 from gitsession.transcripts.fields import changed, items, mapping, one_line, text, time
 from gitsession.transcripts.gemini_compose import compose
-from gitsession.transcripts.gemini_fold import abandoned, fold
+from gitsession.transcripts.gemini_fold import abandoned, fold, returns
 from gitsession.transcripts.gemini_records import describe, is_message, is_metadata, messages_of, outline, show
 from gitsession.transcripts.normal import titled_by_prompt
 
@@ -87,6 +87,7 @@ GEMINI = Format(
     abandoned=abandoned,
     write=_write,
     outline=outline,
+    returns=returns,
     growth=_growth,
     names_itself=_names_itself,
     places=("${GEMINI_CLI_HOME:-~}/.gemini/tmp",),

@@ -5,14 +5,14 @@ if there is none of that id, everything. `$set` with messages replaces the histo
 what was compressed, that is a compaction, and what it stands for is still shown before it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gitsession.blocks import flat_text
 from gitsession.columns import Scratch
 from gitsession.model import CompactionEntry
 from gitsession.transcripts import document
-from gitsession.transcripts.base import AbandonedLine, Record
+from gitsession.transcripts.base import AbandonedLine, Record, Return
 from gitsession.transcripts.fields import integer, mapping, text
 from gitsession.transcripts.folding import Conversation, entries_of
 from gitsession.transcripts.gemini_records import SNAPSHOT, is_message, messages_of, times_of
@@ -50,8 +50,22 @@ def fold(log: Sequence[Record]) -> Conversation:
 
 def abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[AbandonedLine]:
     """Returns the lines that a rewind took back."""
-    # Most have none, and to put the history of a large file together takes time.
-    return list(_History(log, scratch).walk()) if any(text(record.value, "$rewindTo") for record in log) else []
+    return list(_History(log, scratch).walk()) if _is_rewound(log) else []
+
+
+def returns(log: Sequence[Record], scratch: Scratch | None = None) -> Iterable[Return]:
+    """Returns where a rewind took something back."""
+    if not _is_rewound(log):
+        return ()
+    history = _History(log, scratch)
+    for _ in history.walk():
+        pass
+    return history.returns
+
+
+def _is_rewound(log: Sequence[Record]) -> bool:
+    """Tells whether there is a rewind: most have none, and to put the history of a large file together takes time."""
+    return any(text(record.value, "$rewindTo") for record in log)
 
 
 class _History:
@@ -59,6 +73,7 @@ class _History:
 
     Attributes:
         standing: Those that stand, each with the record that it stands in.
+        returns: Where the user went back.
     """
 
     def __init__(
@@ -72,6 +87,7 @@ class _History:
             slots: Gets what each message that stands says; None where nobody asks.
         """
         self.standing = Standing(scratch)
+        self.returns: list[Return] = []
         self._records = records
         self._slots = slots
         self._rewound = -1  # where the last rewind stands
@@ -113,12 +129,21 @@ class _History:
 
     def _rewind(self, back: str) -> AbandonedLine | None:
         index = self.standing.find(back) or 0
-        kept = self.standing.place(index - 1)
+        # Where all is taken back, it goes on from what stands before the first message.
+        kept, first = self.standing.place(index - 1), self.standing.first(index)
         last = self._cut(index)
-        # What an earlier rewind left standing is no line of its own: the line that it took back goes through it.
-        if last <= self._rewound or not (own_id := self._records[last].id):
+        if last == NONE:
             return None
-        return AbandonedLine(own_id, None if kept == NONE else self._records[kept].id)
+        at = first - 1 if kept == NONE else kept
+        # What an earlier rewind left standing is no line of its own: the line that it took back goes through it.
+        if last <= self._rewound:
+            if at < self.returns[-1].place:
+                self.returns[-1] = self.returns[-1]._replace(at=None if at == NONE else at)
+            return None
+        # What is kept may have been written again after it.
+        self.returns.append(Return(max(last, kept) + 1, None if at == NONE else at))
+        own_id = self._records[last].id
+        return AbandonedLine(own_id, None if kept == NONE else self._records[kept].id) if own_id else None
 
     def _replace(self, messages: list[dict[str, Any]], place: int, own_id: str) -> None:
         compressed = bool(messages) and SNAPSHOT in flat_text(messages[0].get("content"))

@@ -42,7 +42,7 @@ from gitsession.transcripts.opencode_messages import (
     show_part,
     times_of,
 )
-from gitsession.transcripts.opencode_reverts import abandoned, outline, takes_back
+from gitsession.transcripts.opencode_reverts import abandoned, outline, returns, takes_back
 from gitsession.view import View
 
 _PATHS = (("messages",),)
@@ -191,6 +191,7 @@ OPENCODE = Format(
     abandoned=abandoned,
     write=_write,
     outline=outline,
+    returns=returns,
     growth=_growth,
     names_itself=_names_itself,
     takes_back=takes_back,

@@ -4,14 +4,14 @@ Versions 1 to 3, and what Tau, its sister in Python, writes: entries with `paren
 `session_info`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gitsession.columns import Scratch
 from gitsession.parts import Part, compact
 from gitsession.transcripts import records
-from gitsession.transcripts.base import AbandonedLine, Format, Record
+from gitsession.transcripts.base import AbandonedLine, Format, Record, Return
 from gitsession.transcripts.fields import changed, mapping, one_line, text, time
 from gitsession.transcripts.normal import damaged
 from gitsession.transcripts.pi_compose import compose
@@ -142,6 +142,10 @@ def _abandoned(log: Sequence[Record], scratch: Scratch | None = None) -> list[Ab
     return Tree(log, scratch).abandoned()
 
 
+def _returns(log: Sequence[Record], scratch: Scratch | None = None) -> Iterable[Return]:
+    return Tree(log, scratch).returns()
+
+
 PI = Format(
     name="pi",
     title="pi",
@@ -154,6 +158,7 @@ PI = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=_outline,
+    returns=_returns,
     places=("${PI_CODING_AGENT_DIR:-~/.pi/agent}/sessions", "~/.tau/sessions"),
     names=("*.jsonl",),
     compose=compose,

@@ -9,13 +9,14 @@ missing parent follow the same entry. Only an entry that names no parent begins 
 what stands before the gap.)
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
 from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
-from gitsession.transcripts.base import AbandonedLine, Record
+from gitsession.transcripts import lanes
+from gitsession.transcripts.base import AbandonedLine, Record, Return
 from gitsession.transcripts.fields import mapping, text
 
 ROLES = ("user", "assistant", "toolResult", "tool")
@@ -37,6 +38,22 @@ def parent_of(value: dict[str, Any]) -> str:
 def is_entry(value: Any) -> bool:
     """Tells whether a record is an entry of the tree: not a header, and not the leaf mark that old releases wrote."""
     return bool(text(value, "type")) and text(value, "type") not in ("session", "leaf")
+
+
+class _Line(NamedTuple):
+    """A line that was left.
+
+    Attributes:
+        last: Its last entry that somebody spoke.
+        at: The last that somebody spoke before it; `_NONE` where nobody did.
+        end: The entry from which the way back begins.
+        steps: How many entries are on that way.
+    """
+
+    last: int
+    at: int
+    end: int
+    steps: int
 
 
 class Tree:
@@ -124,23 +141,42 @@ class Tree:
 
     def abandoned(self) -> list[AbandonedLine]:
         """Returns the lines that the user left, in the order in which they ended."""
+        return [
+            AbandonedLine(self.entry_id(one.last), None if one.at == _NONE else self.entry_id(one.at))
+            for one in self._left()
+        ]
+
+    def returns(self) -> Iterable[Return]:
+        """Returns where the user went back, in the order of the file."""
+        left = self._left()
+        if not left or self.leaf is None:
+            return ()
+        found = self._column("i", lanes.NOBODYS)
+        for place in self.back(self.leaf):
+            found[place] = lanes.REMAINS
+        for number, one in enumerate(left, 1):
+            for place in islice(self.back(one.end), one.steps):
+                found[place] = number if place <= one.last else lanes.NOBODYS
+        return lanes.returns(found, [lanes.Lane(one.last, one.at) for one in left])
+
+    def _left(self) -> list[_Line]:
+        """Returns the lines that the user left, in the order in which they ended."""
         followed = self._column("B")
         for parent in self._parents:
             if parent >= 0:
                 followed[parent] = 1
         passed = self._column("B")
-        found: list[tuple[int, int | None]] = []
+        found = []
         # The line of the leaf first, of the others the last one.
         ends = (place for place in range(len(followed) - 1, -1, -1) if not followed[place])
         for end in chain([] if self.leaf is None else [self.leaf], ends):
-            last, point = self._walk(end, passed)
+            last, point, steps = self._walk(end, passed)
             if last != _NONE and end != self.leaf:
-                found.append((last, self._spoken_before(point)))
-        found.sort(key=lambda pair: pair[0])
-        return [AbandonedLine(self.entry_id(last), None if at is None else self.entry_id(at)) for last, at in found]
+                found.append(_Line(last, self._spoken_before(point), end, steps))
+        return sorted(found)
 
-    def _spoken_before(self, place: int) -> int | None:
-        """Returns the nearest entry that somebody spoke: this one, or one before it; None where there is none."""
+    def _spoken_before(self, place: int) -> int:
+        """Returns the nearest entry that somebody spoke: this one, or one before it; `_NONE` where there is none."""
         steps, look, mark = 0, 1, _NONE
         while place not in (_NONE, mark):
             if self._spoken[place]:
@@ -150,16 +186,17 @@ class Tree:
             if steps == look:
                 look, mark = 2 * look, place
             place = self._parents[place]
-        return None
+        return _NONE
 
-    def _walk(self, end: int, passed: Column) -> tuple[int, int]:
+    def _walk(self, end: int, passed: Column) -> tuple[int, int, int]:
         """Goes back from the end of a line to an entry that was passed before, or to the beginning.
 
-        Returns the last entry of the way that somebody spoke, and the one that was passed before.
+        Returns the last entry of the way that somebody spoke, the one that was passed before, and how many are between.
         """
-        place, last = end, _NONE
+        place, last, steps = end, _NONE, 0
         while place >= 0 and not passed[place]:
             passed[place] = _NOW
+            steps += 1
             last = max(last, place if self._spoken[place] else _NONE)
             place = self._parents[place]
         point = place if place >= 0 and passed[place] != _NOW else _NONE
@@ -167,7 +204,7 @@ class Tree:
         while place >= 0 and passed[place] == _NOW:
             passed[place] = _BEFORE
             place = self._parents[place]
-        return last, point
+        return last, point, steps
 
 
 def _is_spoken(value: dict[str, Any]) -> bool:

@@ -33,6 +33,10 @@ class Standing:
         """Returns the place of the record at an index; `NONE` for an index below 0."""
         return self._places[index] if index >= 0 else NONE
 
+    def first(self, index: int) -> int:
+        """Returns the first place that one of the records from an index on has; `NONE` where none is."""
+        return min((self._places[one] for one in range(index, len(self))), default=NONE)
+
     def append(self, name: str, place: int) -> None:
         """Puts a name at the end, also one that stands already."""
         number = self._number(name)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from gitsession import ParentConflict, Store, new_commit
+from gitsession import Graph, ParentConflict, Store, new_commit
 from tests.benchmarks import peers
 from tests.benchmarks.building_stores import fill, messages
 from tests.benchmarks.imports import import_memory, importing, many_sessions, space
@@ -28,6 +28,7 @@ from tests.benchmarks.measuring import (
     timed,
 )
 from tests.benchmarks.sizes import LARGE, SMALL, Sizes
+from tests.importing import answer, prompt, take
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -50,7 +51,7 @@ def run(*, small: bool, memory: Path, disk: Path, only: str) -> None:
     disk.mkdir(exist_ok=True)
     print(f"{machine()}\nmemory: {file_system(memory)}, disk: {file_system(disk)}")
     print(f"Medians, and in brackets what 8 of 10 took.\n\n{HEADER}", flush=True)
-    measures = (commits, durable, long_session, load, fork, listing, start, memory_of_reading)
+    measures = (commits, durable, long_session, load, fork, graph, listing, start, memory_of_reading)
     for measure in (*measures, importing, import_memory, many_sessions, space):
         if only in measure.__name__:
             place = disk if measure is durable else memory
@@ -200,6 +201,27 @@ def fork(path: Path, sizes: Sizes) -> Iterator[Row]:
     calls = {name: (lambda number, name=name: store.fork(name, f"{name}-{number}")) for name in ("long", "short")}
     took = in_turns(calls, max(sizes.rounds // 5, 3), clock=time.perf_counter)
     yield compared(f"a fork of a session of {sizes.load:,}, against one of 10", 1.0, took["long"], took["short"])
+
+
+def graph(path: Path, sizes: Sizes) -> Iterator[Row]:
+    """Measures the graph of a session in which many lines were left against its log."""
+    store = Store.init(path / "s.git", durable=False)
+    lines, records = 29, 10 * sizes.rounds
+    with (path / "s.jsonl").open("wb") as file:
+        for number in range(records):
+            back = 12 if number and number % (records // (lines + 1)) == 0 else 1
+            say = answer if number % 2 else prompt
+            file.write(say(f"r{number}", f"r{number - back}" if number >= back else None, f"text {number}"))
+    (done,) = take(store, path / "s.jsonl")
+    calls: dict[str, Callable[[int], object]] = {
+        "graph": lambda _: [*Graph(store, "s")],
+        "first": lambda _: next(iter(Graph(store, "s"))),
+        "log": lambda _: [*store.log("s")],
+    }
+    took = in_turns(calls, 5, clock=time.process_time)
+    what = f"a graph of {records:,} records with {len(done.abandoned)} lines that were left, against a log"
+    yield compared(what, 5, took["graph"], took["log"])
+    yield compared("the last commit in it, against a log", 1.0, took["first"], took["log"])
 
 
 def listing(path: Path, sizes: Sizes) -> Iterator[Row]:

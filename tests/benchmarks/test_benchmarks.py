@@ -30,6 +30,7 @@ def test_every_benchmark_runs_small_and_each_peer_is_named(tmp_path: Path) -> No
         "stale",
         "cold load",
         "fork",
+        "a graph",
         "a list",
         "an import",
         "gzip",

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from gitsession_cli.commands.list import abbreviations
 
+from tests.importing import WENT_BACK, answer, prompt
+
 from .conftest import CONVERSATION, Result, Run
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -277,3 +279,18 @@ def test_verify_tells_what_is_wrong_by_its_exit_code_too(gitsession: Run, fix_lo
     assert "fix-login" in done.out
     assert done.out.endswith(" found\n")
     assert list(gitsession("verify", "--json").values[0]) == ["session", "commit", "oid", "problem", "advice", "damage"]
+
+
+def test_a_line_is_named_by_the_session_in_which_it_was_left(gitsession: Run, tmp_path: Path) -> None:
+    path = tmp_path / "abc.jsonl"
+    for lines in (WENT_BACK, (*WENT_BACK[:2], prompt("m", "b"), answer("n", "m"), prompt("o", "b"), answer("p", "o"))):
+        path.write_bytes(b"".join(lines))
+        gitsession("import", path)
+    assert gitsession("show", "abc").out.splitlines()[2:4] == [
+        "lines that were left: abc.d",
+        "beside it, from a file of its name: abc.m",
+    ]
+    assert gitsession("show", "abc.m").out.splitlines()[2:4] == ["lines that were left: abc.n", ""]
+    assert "left" not in gitsession("show", "abc.n").out
+    lines = {value["commit_id"]: value["lines"] for value in gitsession("log", "abc.m", "--json").values}
+    assert lines == {"a": [], "b": [], "m": [], "n": ["abc.n"], "o": [], "p": []}

@@ -3,14 +3,15 @@
 import re
 from collections.abc import Sequence
 
-from claude_logs import CLAUDE_CODE, answer, boundary, left, other, result, user
+import pytest
+from claude_logs import CLAUDE_CODE, answer, boundary, call, left, other, result, user
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsession.model import MessageEntry
 from gitsession.transcripts import Record
 
-SAID = ("typed", "answer", "part")
+SAID = ("typed", "answer", "part", "shell", "review")
 KINDS = (*SAID, "queued", "command", "injected", "interrupted", "result", "failed", "system", "compacted")
 
 # What each record is, and how many records before the last one that is which it follows.
@@ -38,8 +39,14 @@ def record(number: int, kind: str, before: Record | None) -> Record:
             return other(own, parent, "system", subtype="turn_duration", **stamp)
         case "compacted":
             return boundary(own, parent)
-    typed = {"command": "<command-name>/cost</command-name>", "interrupted": "[Request interrupted by user]"}
-    return user(own, parent, typed.get(kind, said), isMeta=kind == "injected" or None, **stamp)
+    typed = {
+        "command": "<command-name>/cost</command-name>",
+        "interrupted": "[Request interrupted by user]",
+        "shell": f"<bash-input>{said}</bash-input>",
+        "review": f"<command-message>review</command-message>\n<command-args>{said}</command-args>",
+    }
+    origin = {"kind": "human"} if kind == "review" else None
+    return user(own, parent, typed.get(kind, said), isMeta=kind == "injected" or None, origin=origin, **stamp)
 
 
 def shown(log: Sequence[Record]) -> set[str]:
@@ -58,3 +65,61 @@ def test_all_that_is_said_is_shown(made: list[tuple[str, int]]) -> None:
             wanted.add(f"said {number}")
     places = {one.id: place for place, one in enumerate(log)}
     assert wanted <= shown(log).union(*(shown(log[: places[last] + 1]) for last, _ in left(log)))
+
+
+START = [user("u1", None, "one"), answer("a1", "u1", "1", "m1")]
+HUMAN = {"origin": {"kind": "human"}}
+LOCAL = "<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args></command-args>"
+REVIEW = "<command-message>review</command-message>\n<command-name>/review</command-name>"
+
+
+def test_a_command_for_the_shell_before_which_the_user_went_back_is_a_line() -> None:
+    log = [
+        *START,
+        user("c1", "a1", "<local-command-caveat>…</local-command-caveat>", isMeta=True),
+        user("b1", "c1", "<bash-input>ls</bash-input>"),
+        user("b2", "b1", "<bash-stdout>slug.py</bash-stdout><bash-stderr></bash-stderr>"),
+    ]
+    assert left([*log, user("u2", "c1", "two")]) == [("b2", "c1")]
+    assert left([*log, user("u2", "b2", "two")]) == []
+
+
+def test_a_command_that_stands_for_a_prompt_is_a_line_like_one_if_a_person_typed_it() -> None:
+    interrupted = user("i1", "c2", "[Request interrupted by user]")
+    log = [*START, user("c1", "a1", REVIEW, **HUMAN), user("c2", "c1", "Review it.", isMeta=True), interrupted]
+    assert left([*log, user("u2", "a1", "two")]) == [("i1", "a1")]
+
+
+def test_a_command_that_the_model_called_leaves_nothing_beside_a_parallel_call() -> None:
+    log = [
+        *START[:1],
+        call("t1", "u1", "one", "m1"),
+        call("t2", "t1", "two", "m1"),
+        result("r1", "t1", "one"),
+        user("c1", "r1", REVIEW),
+        user("c2", "c1", "Review it.", isMeta=True),
+        result("r2", "t2", "two"),
+        answer("a2", "r2", "Done", "m2"),
+    ]
+    assert left(log) == []
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        [user("x1", "a1", LOCAL, **HUMAN), user("x2", "x1", "<local-command-stdout>opus</local-command-stdout>")],
+        [user("x1", "a1", LOCAL.replace("model", "exit")), user("x2", "x1", "<local-command-stdout>Bye!")],
+        [other("x1", "a1", "system", subtype="local_command", content=LOCAL)],
+        [user("x1", "a1", "<bash-stdout>slug.py</bash-stdout><bash-stderr></bash-stderr>")],
+        [user("x1", "a1", REVIEW, origin={"kind": "peer"})],
+        [other("x1", "a1", "attachment", attachment={"type": "queued_command", "prompt": "wait"})],
+    ],
+)
+def test_what_a_second_window_did_beside_the_conversation_is_no_line(beside: list[Record]) -> None:
+    assert left([*START, *beside, user("u2", "a1", "two")]) == []
+
+
+def test_a_command_that_a_resumed_session_wrote_again_leaves_nothing() -> None:
+    shell = {"content": "<bash-input>ls</bash-input>", "timestamp": "2026-03-02T09:00:01.000Z"}
+    log = [*START, user("b1", "a1", **shell), user("b2", "a1", **shell), user("u2", "b2", "two")]
+    assert left(log) == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from imports import imported, read_twice, texts
 
-from gitsession import SessionCommit, Store
+from gitsession import Graph, SessionCommit, Store
 from gitsession.layout import branch_of
 
 SESSION = "ses_1"
@@ -82,7 +82,7 @@ def test_what_a_rewritten_file_goes_on_with_is_no_line_that_was_left(store: Stor
     (left,) = imported(store, write(*ALL, revert="msg_03", updated=1)).abandoned
     new = imported(store, write("msg_01", "msg_02", "msg_05", updated=2)).session
     assert [one.id for one in store.lines(SESSION)] == [left]
-    assert [one.id for one, is_line in store.derived(SESSION) if not is_line] == [new]
+    assert [one.id for one, left_in in store.derived(SESSION) if left_in is None] == [new]
 
 
 @pytest.mark.parametrize(
@@ -147,3 +147,19 @@ def test_messages_that_are_taken_up_again_are_shown(store: Store, write: Write) 
     for revert, updated in ((None, 0), ("msg_03", 1), (None, 2)):
         imported(store, write(*ALL, revert=revert, updated=updated))
     assert texts(store, SESSION) == ["q1", "A1", "left", "LA"]
+
+
+@pytest.mark.parametrize(("back", "kept"), [(("msg_03",), "msg_02"), (("msg_03", "msg_02"), "msg_01")])
+def test_a_graph_goes_on_from_the_last_message_that_was_kept(
+    store: Store, write: Write, back: tuple[str, ...], kept: str
+) -> None:
+    imported(store, write(*ALL))
+    for updated, one in enumerate(back, 1):
+        imported(store, write(*ALL, revert=one, updated=updated))
+    found = [*Graph(store, SESSION)]
+    names = {one.entry.oid: one.entry.commit_id or "" for one in found}
+    (returned,) = (one for one in found if one.follows != one.entry.parent_oid)
+    assert names[returned.entry.oid].endswith(".v2")
+    assert kept in names[returned.follows or ""]
+    imported(store, write(*ALL, updated=9))
+    assert all(one.follows == one.entry.parent_oid for one in Graph(store, SESSION))
