@@ -55,7 +55,10 @@ def _lines(
     info: SessionInfo, derived: Sequence[tuple[SessionInfo, str | None]], messages: Iterable[Message], *, full: bool
 ) -> Iterator[str]:
     yield from title_lines(info)
-    for what, where in (("lines that were left", info.id), ("beside it, from a file of its name", None)):
+    for what, where in (
+        ("lines that were left", info.id),
+        ("beside it, from a rewritten file or another of its name", None),
+    ):
         if names := [one.id for one, left_in in derived if left_in == where]:
             yield style(one_line(f"{what}: {', '.join(names)}"), dim=True)
     for message in messages:

@@ -176,7 +176,10 @@ def test_what_goes_on_with_a_rewritten_file_is_named_beside_the_session(gitsessi
     for said in ("one", "uno"):
         (tmp_path / "chat.json").write_text(json.dumps([{"role": "user", "content": said}]))
         done = gitsession("import", "--json", tmp_path / "chat.json").values[0]
-    assert f"\nbeside it, from a file of its name: {done['session']}\n" in gitsession("show", "chat").out
+    assert (
+        f"\nbeside it, from a rewritten file or another of its name: {done['session']}\n"
+        in gitsession("show", "chat").out
+    )
     assert "lines that were left" not in gitsession("show", "chat").out
 
 
@@ -288,7 +291,7 @@ def test_a_line_is_named_by_the_session_in_which_it_was_left(gitsession: Run, tm
         gitsession("import", path)
     assert gitsession("show", "abc").out.splitlines()[2:4] == [
         "lines that were left: abc.d",
-        "beside it, from a file of its name: abc.m",
+        "beside it, from a rewritten file or another of its name: abc.m",
     ]
     assert gitsession("show", "abc.m").out.splitlines()[2:4] == ["lines that were left: abc.n", ""]
     assert "left" not in gitsession("show", "abc.n").out
