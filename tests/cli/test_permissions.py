@@ -49,7 +49,9 @@ def closed(gitsession: Run, store_path: Path, request: pytest.FixtureRequest) ->
 @pytest.mark.parametrize("closed", ["", "..", "HEAD", "config", "objects", "refs"], indirect=True)
 def test_a_store_that_may_not_be_read_cannot_be_opened(anybody: Callable[..., Result], closed: Path) -> None:
     transcript = FIXTURES / "claude-code" / "simple.jsonl"
-    for command in (["list"], ["append", "s", "--text", "x"], ["new"], ["import", transcript], ["verify"], ["init"]):
+    commands = [["list"], ["append", "s", "--text", "x"], ["new"], ["import", transcript], ["verify"], ["init"]]
+    # All find it when they open the store; which part of it is closed makes no difference to them.
+    for command in commands if closed.name == "store.git" else commands[:2]:
         done = anybody(*command)
         assert (done.code, done.out) == (3, ""), command
         assert ": cannot be opened: no permission for " in done.err
