@@ -347,9 +347,6 @@ class ImportRun:
             if stream is not None and self.stop():
                 stopped = True
                 break
-            if record.unfinished:
-                growth.unfinished = True
-                continue
             self._batch.add(growth.add(record))
             if self._is_full():
                 self._moves |= growth.moves()
@@ -361,6 +358,8 @@ class ImportRun:
             if place != told:
                 self._progress(place - told)
                 told = place
+        if not stopped:
+            self._batch.add(growth.end())
         self._moves |= growth.moves()
         lines = [] if stopped else list(growth.abandoned())
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}
