@@ -311,7 +311,7 @@ class TranscriptExists(SessionError):
 
     def __init__(self, path: str, size: int | None) -> None:
         what = "something else" if size is None else f"another transcript of {size:,} bytes"
-        super().__init__(f"{path}: {what} is there, and nothing was written; move it away, or export to stdout")
+        super().__init__(f"{path}: {what} is there, and nothing was written; move it away, or export a fork")
         self.path = path
         self.size = size
 

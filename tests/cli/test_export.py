@@ -159,16 +159,39 @@ def test_a_folder_is_written_to_stdout_as_it_is_imported(gitsession: Run, fix_lo
 
 
 @pytest.mark.parametrize("name", INSTALLABLE)
-def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path, name: str) -> None:
-    path = Path(gitsession("export", fix_login, "--format", name, "--install").out.splitlines()[0])
-    file = path / "events" / "event-00009-0123456789.json" if path.is_dir() else path
-    file.write_text("the agent went on\n")
-    size = sum(one.stat().st_size for one in path.parent.rglob("*") if one.is_file())
-    done = gitsession("export", fix_login, "--format", name, "--install")
+def test_what_the_agent_went_on_with_stays_and_the_next_has_an_id_of_its_own(
+    gitsession: Run, fix_login: str, homes: Path, name: str
+) -> None:
+    command = ("export", fix_login, "--at", "#1", "--format", name, "--install")
+    paths = []
+    for _ in range(3):
+        path, resume = gitsession(*command).out.splitlines()
+        file = Path(path, "events", "event-00009-0123456789.json") if Path(path).is_dir() else Path(path)
+        file.write_text("the agent went on\n")
+        paths.append((path, resume, file))
+    assert [len({*one}) for one in zip(*paths, strict=True)] == [3, 3, 3]
+    assert {file.read_text() for *_, file in paths} == {"the agent went on\n"}
+    done = gitsession(*command, "--json")
+    assert (
+        f"{paths[-1][0]} is another transcript, or went on since; this is one more, under an id of its own" in done.err
+    )
+    assert (done.code, done.values[0]["written"]) == (0, True)
+    again = gitsession(*command)
+    assert again.out.splitlines()[0] == f"{done.values[0]['path']}  (was there already, the same)"
+
+
+def test_a_whole_transcript_is_never_written_over(gitsession: Run, homes: Path) -> None:
+    gitsession("import", SIMPLE)
+    command = ("export", "simple", "--format", "claude-code", "--install")
+    path = Path(gitsession(*command).out.splitlines()[0])
+    path.write_text("the agent went on\n")
+    done = gitsession(*command)
     assert (done.code, done.out) == (17, "")
-    assert f"another transcript of {size:,} bytes is there, and nothing was written" in done.err
-    assert file.read_text() == "the agent went on\n"
-    assert homes in path.parents
+    told = "another transcript of 18 bytes is there, and nothing was written; move it away, or export a fork"
+    assert told in done.err
+    assert path.read_text() == "the agent went on\n"
+    gitsession("fork", "simple", "other")
+    assert gitsession("export", "other", *command[2:]).code == 0
 
 
 def test_what_no_agent_looks_for_is_written_to_stdout_alone() -> None:
