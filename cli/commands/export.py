@@ -1,5 +1,6 @@
 """`gitsession export`."""
 
+import errno
 import json
 import os
 import shlex
@@ -228,9 +229,15 @@ def _put(export: Callable[[int], Export]) -> tuple[Export, Path, bool]:
     """
     for number in count(1):
         made = export(number)
-        path = agent_path(made.format, made.path)
+        path = agent_path(made.format, made.path, cwd=made.cwd)
         try:
             written = install_transcript(made, path)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            agent = FORMATS[made.format].title
+            told = f"{agent} calls a session's directory by the path of the one that it works in, and this is too long"
+            raise click.UsageError(f"{told}: {one_line(made.cwd)}; give a shorter one with --cwd") from error
         except TranscriptExists as error:
             if made.whole:
                 raise

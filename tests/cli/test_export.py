@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -261,3 +262,37 @@ class TestProjectsOfGemini:
     )
     def test_any_other_has_the_directory_that_the_agent_takes_over(self, tmp_path: Path, register: object) -> None:
         assert self.path(tmp_path, register) == self.HASHED
+
+
+class TestALongDirectory:
+    @pytest.fixture
+    def long(self, tmp_path: Path) -> Path:
+        path = tmp_path.joinpath(*(f"a-rather-long-name-{number:02}" for number in range(12)))
+        path.mkdir(parents=True)
+        return path
+
+    def test_is_the_one_that_claude_code_has_already_whatever_its_hash(
+        self, gitsession: Run, fix_login: str, homes: Path, long: Path
+    ) -> None:
+        command = ("export", fix_login, "--format", "claude-code", "--install", "--cwd", long)
+        projects = homes / "claude-code" / "projects"
+        (made,) = {Path(gitsession(*command).out.splitlines()[0]).parent}
+        for number, directory in enumerate((long.parent, long)):
+            known = made.with_name(f"{made.name[:200]}-hash{number}")
+            known.mkdir()
+            (known / "s.jsonl").write_text(json.dumps({"type": "summary"}) + "\n" + json.dumps({"cwd": str(directory)}))
+        (made.with_name(f"{made.name[:200]}-hash0") / "broken.jsonl").write_bytes(b"\xff{")
+        assert Path(gitsession(*command).out.split("  (")[0]).parent == made
+        shutil.rmtree(made)
+        assert Path(gitsession(*command).out.splitlines()[0]).parent == projects / f"{made.name[:200]}-hash1"
+        shutil.rmtree(projects / f"{made.name[:200]}-hash1")
+        assert Path(gitsession(*command).out.splitlines()[0]).parent == made
+
+    @pytest.mark.parametrize("name", ["pi", "droid"])
+    def test_that_an_agent_cannot_name_is_told(
+        self, gitsession: Run, fix_login: str, homes: Path, long: Path, name: str
+    ) -> None:
+        done = gitsession("export", fix_login, "--format", name, "--install", "--cwd", long)
+        assert (done.code, done.out) == (2, "")
+        assert "calls a session's directory by the path of the one that it works in, and this is too long" in done.err
+        assert not [*(homes / name).rglob("*.jsonl")]
