@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import MessageEntry, Store, import_transcripts, scan, verify
+from gitsession import MessageEntry, Store, add_remote, import_transcripts, pull, scan, verify
 from gitsession.transcripts.stored import decode_record
 from tests.secrets_made_up import SECRETS
 
@@ -231,3 +231,19 @@ def test_what_a_line_says_behind_a_record_is_told_as_no_record(store_path: Path,
 
     assert (result.rewritten_from, [problem.line for problem in result.problems]) == (None, [2])
     assert original(store, "abc") == content + b" noise\n"
+
+
+def test_a_glued_record_is_the_same_in_another_store(tmp_path: Path) -> None:
+    here, path = new_store(tmp_path / "here.git"), tmp_path / "abc.jsonl"
+    take_bytes(here, LINES[0], path)
+    take_bytes(here, LINES[0] + LINES[1] + b"\n", path)
+    there = new_store(tmp_path / "there.git")
+    add_remote(there, "origin", str(here.path))
+    pull(there)
+    whole = LINES[0] + LINES[1] + b"\n" + LINES[2] + b"\n"
+
+    result = take_bytes(there, whole, path)
+
+    assert (result.session, result.rewritten_from, result.new_commits) == ("abc", None, 1)
+    assert original(there, "abc") == whole
+    assert not list(verify(there))
