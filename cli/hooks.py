@@ -39,6 +39,8 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
         if not paths:
             note(f"gitsession: nothing was imported: {_why_none(said, agent)}")
             return
+        if agent not in HOOKS:
+            note(f"gitsession: {_no_agent(agent)}; what was named is imported")
         takes = takes_own_files()
         if not settings.is_there and not holds_transcripts(paths, takes=takes):
             note("gitsession: nothing was imported: there is no transcript yet")
@@ -92,12 +94,16 @@ def _named(said: Mapping[str, Any], agent: str) -> Iterator[Path]:
 def _why_none(said: Mapping[str, Any], agent: str) -> str:
     session, own = _session(said), _own(agent)
     if agent not in HOOKS:
-        return f"no transcript is named, and {one_line(agent)} is no agent that is known; known are {', '.join(HOOKS)}"
+        return f"no transcript is named, and {_no_agent(agent)}"
     if not session:
         return "no transcript is named, and no session"
     if not own:
         return f"no transcript is named, and {one_line(agent)} has left no files where agents keep them"
     return f"no file of the session {one_line(session)} is in {', '.join(map(str, own))}"
+
+
+def _no_agent(agent: str) -> str:
+    return f"{one_line(agent)} is no agent that is known; known are {', '.join(HOOKS)}"
 
 
 def _session(said: Mapping[str, Any]) -> str:

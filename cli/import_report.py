@@ -5,6 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,9 @@ class Tally:
 
     Attributes:
         named: The paths that the user gave: what is wrong with one of them is told by the exit code.
-        quiet: Whether nothing is said of what is usual where agents are at work: files that are no transcripts, and
-            what is still being written or was taken back.
+        quiet: Whether nothing is said of what is usual where agents are at work: places and databases without a
+            session, and what is still being written or was taken back. Files that are called as an agent's own and are
+            no transcripts are told by what is wrong with them, the first of each.
         error: The first thing that was wrong with what the user expects to be imported.
     """
 
@@ -38,6 +40,7 @@ class Tally:
     skipped: int = 0
     closed: int = 0
     passed_over: int = 0
+    alike: dict[str, tuple[UnknownTranscript, int]] = field(default_factory=dict)  # by the reason, the first and all
     stored: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     error: SessionError | None = None
@@ -82,8 +85,12 @@ class Tally:
         """Prints the notes to stderr."""
         for line in self.noted():
             note(line)
-        if self.passed_over > NAMED and not self.quiet:
-            note(f"and {count(self.passed_over - NAMED, 'more file')} that no format knows; --json names them")
+        for error, number in islice(self.alike.values(), NAMED):
+            more = f" (and {count(number - 1, 'more file')})" if number > 1 else ""
+            note(f"{error.path}{more}: {error.reason}")
+        untold = sum(number for _, number in islice(self.alike.values(), NAMED, None))
+        if untold := untold + max(0, self.passed_over - NAMED):
+            note(f"and {count(untold, 'more file')} that no format knows; --json names them")
         if self.stored:
             kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.stored.most_common())
             first = f", of which the first {NAMED} are named above" if self.stored.total() > NAMED else ""
@@ -120,16 +127,24 @@ class Tally:
     def _add_failure(self, failure: ImportFailure) -> None:
         if not failure.path.is_dir():
             self.skipped += 1
-        elif not os.access(failure.path, os.R_OK | os.X_OK):
+        elif not _is_open_directory(failure.path):
             self.closed += 1
         # In a directory lies what lies there; what was named is expected to be imported.
-        expected = failure.path in self.named or not isinstance(failure.error, UnknownTranscript)
-        if expected:
-            self.error = self.error or failure.error
-        else:
+        error = failure.error
+        if failure.path in self.named or not isinstance(error, UnknownTranscript):
+            self.error = self.error or error
+            self.notes.append(str(error))
+        elif not self.quiet:
             self.passed_over += 1
-        if expected or (self.passed_over <= NAMED and not self.quiet):
-            self.notes.append(str(failure.error))
+            if self.passed_over <= NAMED:
+                self.notes.append(str(error))
+        elif not error.without_sessions and not _is_open_directory(failure.path):
+            first, number = self.alike.get(error.reason, (error, 0))
+            self.alike[error.reason] = first, number + 1
+
+
+def _is_open_directory(path: Path) -> bool:
+    return path.is_dir() and os.access(path, os.R_OK | os.X_OK)
 
 
 def result_lines(done: ImportResult) -> list[str]:

@@ -7,14 +7,13 @@ from itertools import chain, takewhile
 from gitsession.columns import Scratch
 from gitsession.derived import former_names, names
 from gitsession.errors import Corrupt
-from gitsession.layout import decode_commit_id, encode_commit_id
+from gitsession.layout import decode_commit_id
 from gitsession.model import SessionMeta
 from gitsession.reading import Reader, State
-from gitsession.record_ids import made_id
+from gitsession.repo.objects import Objects
 from gitsession.revisions import resolve
 from gitsession.transcripts.base import Format, Record
 from gitsession.transcripts.outlines import Outlines
-from gitsession.transcripts.records import join
 from gitsession.transcripts.stored import decode_record, is_record
 from gitsession.tree import Delta, SessionTree, common_count, deltas_of
 
@@ -64,6 +63,32 @@ class _Leader:
         """Tells whether the delta that is compared next is that of a record, and goes on to the one behind it."""
         delta, self._next = self.peek(), None
         return delta[1:] == (encoded_id, blob)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A delta of a branch, of which is read what is asked for.
+
+    Attributes:
+        delta: The delta.
+    """
+
+    delta: Delta
+    _objects: Objects
+    _tree: SessionTree
+
+    def record(self) -> Record | None:
+        """Returns the record that it stores; None if it is none."""
+        return self._record(self.delta)
+
+    def following(self) -> Record | None:
+        """Returns the record behind it; None if it is the last one of the transcript."""
+        delta = next(deltas_of(self._objects, self._tree, self.delta.number + 1), None)
+        return None if delta is None else self._record(delta)
+
+    def _record(self, delta: Delta) -> Record | None:
+        content = self._objects.read(delta.blob, "blob")
+        return decode_record(content[:-1])[1] if is_record(content) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +203,12 @@ class Branches:
         """The number of the rules by which what the file repeated so far was written; None where it did nothing."""
         return next((leader.text for leader in self._leaders if leader.matched), None)
 
-    def beginning(self, number: int, record: Record) -> int | None:
-        """Returns how many bytes of a record a branch has in the place of it, if they are its beginning.
-
-        Args:
-            number: Its place in the file.
-            record: The record, one that ends with a line.
-        """
-        own_id = encode_commit_id(made_id(number, record))
-        for leader in self._leaders:
-            if leader.matched == number < leader.tree.count and leader.peek().encoded_id != own_id:
-                content = self.reader.objects.read(leader.peek().blob, "blob")
-                if is_record(content):
-                    stored = b"".join(join([decode_record(content[:-1])[1]]))
-                    if stored.endswith(b"\n") and record.raw.startswith(stored):
-                        return len(stored)
-        return None
+    def held_at(self, number: int) -> Iterator[Held]:
+        """Yields what the branches that the file repeated so far have in the place of record `number`."""
+        if self.session_id in self._taken:
+            for leader in self._leaders:
+                if leader.matched == number < leader.tree.count:
+                    yield Held(leader.peek(), self.reader.objects, leader.tree)
 
     def held(self) -> Iterator[tuple[State, Iterator[Delta]]]:
         """Yields the branches, the session's own first, and what each holds."""

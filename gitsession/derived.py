@@ -6,7 +6,8 @@ that both have in common. What a file goes on with that was rewritten is named b
 file in a folder, whose id is its path, gives the name of the file; earlier releases took all of the path.
 
 A line was left in the session that has all of it, or most of it. Where several have, it was left before they parted: in
-the session itself, or in that of them which parted from it first.
+the session itself, or in that of them which parted from it first. But a record left it: not in one that ends with it,
+or where what was appended follows it, and so goes on with it.
 """
 
 import re
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from gitsession.errors import SessionError
 from gitsession.layout import branch_of, decode_commit_id, derived_id, derived_prefixes
 from gitsession.reading import Reader, State
+from gitsession.transcripts.stored import is_record
 from gitsession.tree import common_count, deltas_of
 
 # With how many others a branch is compared to find one that begins with it.
@@ -94,10 +96,17 @@ def _family(reader: Reader, root: str, listed: Sequence[str]) -> Iterator[tuple[
 
 def _left_in(reader: Reader, line: State, branches: Iterable[_Branch]) -> str:
     """Returns the session in which a line was left: of those that have most of it the one that had it first."""
-    _, _, session_id = min(
-        (-common_count(reader.objects, one.state.tree, line.tree), one.start, one.state.session_id) for one in branches
-    )
-    return session_id
+    counts = [(common_count(reader.objects, one.state.tree, line.tree), one) for one in branches]
+    most = max(count for count, _ in counts)
+    found = [one for count, one in counts if count == most]
+    if len(found) > 1:
+        found = [one for one in found if _goes_on_with_record(reader, one.state, most)] or found
+    return min((one.start, one.state.session_id) for one in found)[1]
+
+
+def _goes_on_with_record(reader: Reader, state: State, number: int) -> bool:
+    delta = next(deltas_of(reader.objects, state.tree, number), None)
+    return delta is not None and is_record(reader.objects.read(delta.blob, "blob"))
 
 
 def _start(reader: Reader, root: str, state: State, others: Iterable[State]) -> int:

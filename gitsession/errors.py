@@ -246,12 +246,14 @@ class UnknownTranscript(SessionError):
     Attributes:
         path: The file.
         reason: What it looks like instead.
+        without_sessions: Whether it is an agent's own database, in which there is no session yet.
     """
 
-    def __init__(self, path: str, reason: str) -> None:
+    def __init__(self, path: str, reason: str, *, without_sessions: bool = False) -> None:
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
+        self.without_sessions = without_sessions
 
 
 class UnreadableDatabase(SessionError):
@@ -309,7 +311,7 @@ class TranscriptExists(SessionError):
 
     def __init__(self, path: str, size: int | None) -> None:
         what = "something else" if size is None else f"another transcript of {size:,} bytes"
-        super().__init__(f"{path}: {what} is there, and nothing was written; move it away, or export to stdout")
+        super().__init__(f"{path}: {what} is there, and nothing was written; move it away, or export a fork")
         self.path = path
         self.size = size
 

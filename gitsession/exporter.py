@@ -83,6 +83,7 @@ def export_transcript(
     at: str | None = None,
     cwd: str = "/",
     directory: str | None = None,
+    number: int = 1,
 ) -> Export:
     """Returns a session as a transcript that an agent can resume.
 
@@ -99,6 +100,8 @@ def export_transcript(
         cwd: The directory in which the agent goes on where the session does not know its own.
         directory: The one in which it goes on in any case, as where the session's own is on another machine. A whole
             transcript stays as it is, and is put where the agent looks from there.
+        number: Which of the forks of the same state it is, from 1: each has an id of its own. A whole transcript has
+            none.
 
     Raises:
         SessionNotFound: There is no such session.
@@ -118,10 +121,11 @@ def export_transcript(
     own = meta.extra.get("cwd")
     own = own if isinstance(own, str) and _is_directory_name(own) else None
     goes_on = directory or own or cwd
+    # Where it goes on elsewhere it is another one, so that neither is in the way of the other.
+    told = [*(() if goes_on == own else (goes_on,)), *(() if number == 1 else ("", str(number)))]
     draft = Draft(
         meta=meta,
-        # Where it goes on elsewhere it is another one, so that neither is in the way of the other.
-        id=derived_uuid(_NAMESPACE, format, session_id, state.head or "", *(() if goes_on == own else (goes_on,))),
+        id=derived_uuid(_NAMESPACE, format, session_id, state.head or "", *told),
         cwd=goes_on,
         records=records,
         entries=(known := [one for one in added if not isinstance(one, UnknownEntry)]),

@@ -14,6 +14,7 @@ from gitsession.errors import InvalidCommit, RevisionNotFound
 from gitsession.few import Few
 from gitsession.jsonl import meta_of
 from gitsession.layout import branch_of, encode_commit_id, imported_id
+from gitsession.pieces import Piece, Pieces
 from gitsession.reading import Reader, State
 from gitsession.record_ids import RecordIds
 from gitsession.repo.codec import GitObject, object_id
@@ -109,6 +110,8 @@ class Growth:
         if self._redacts:
             self._branches = clean
         self._format = found
+        self._is_log = found.growth(named.first) == "log"
+        self._pieces = Pieces(self._branches, found.name)
         self._header = self._first_header(named)
         self._session_id = self._branches.session_id
         self._named = named
@@ -143,8 +146,7 @@ class Growth:
         if not self._redacts:
             return record
         cleaned, secrets = self._scan.take_out(record)
-        if not record.unfinished:
-            self._taken_out.append(secrets)
+        self._taken_out.append(secrets)
         return cleaned
 
     def expect(
@@ -177,28 +179,25 @@ class Growth:
         return map(self.clean, again())
 
     def add(self, record: Record) -> Objects:
-        """Takes the next record, and returns the objects of its commit if it is new.
-
-        Of one whose beginning was taken in before it was whole, it takes that and the rest, as two records.
+        """Takes the next record, and returns the objects of its commits, as far as it is new.
 
         Raises:
             InvalidCommit: It is larger than a delta may be.
         """
-        found: Objects = []
-        while self._plan is None and self._format.goes_on(record):
-            size = self._branches.beginning(len(self._records), record)
-            if size is None:
-                break
-            if self._redacts:
-                self._taken_out.appendleft([])  # the secrets are told with the rest
-            found += self._add(record._replace(raw=record.raw[: size - 1]))
-            line = record.line + record.raw.count(b"\n", 0, size)
-            record = record._replace(raw=record.raw[size:], line=line, timestamp=None)
-        return found + self._add(record)
+        pieces = self._pieces.take(len(self._records), record) if self._is_log else [Piece(record)]
+        return [made for piece in pieces for made in self._add(piece)]
 
-    def _add(self, record: Record) -> Objects:
+    def end(self) -> Objects:
+        """Tells that there are no more records, and returns the objects of the last commits; raises as `add`."""
+        return [made for piece in self._pieces.end() for made in self._add(piece)]
+
+    def _add(self, piece: Piece) -> Objects:
+        record = piece.record
+        taken_out = self._ended(piece.ends) if self._redacts else None
+        if record.unfinished:
+            self.unfinished = True
+            return []
         number = len(self._records)
-        taken_out = self._taken_out.popleft() if self._redacts else None
         commit_id = self._ids.take(number, record)
         plan = self._plan
         if plan is not None:
@@ -244,6 +243,10 @@ class Growth:
         self._records.append(outline, bytes.fromhex(built.state.oid), size=len(record.raw))
         self._new += 1
         return with_bases(built, old)
+
+    def _ended(self, count: int) -> list[Secret]:
+        """Returns the secrets that were taken out of the records that end with a piece."""
+        return [secret for _ in range(count) for secret in self._taken_out.popleft()]
 
     def _pass_over(self, record: Record, outline: Record) -> Objects:
         """Goes on behind a record that is stored."""

@@ -19,6 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
+from gitsession import opencode_database as opencode
 from gitsession.compressed import open_transcript, plain_name
 from gitsession.copied import Copied, from_beginning
 from gitsession.databases import HEAD_BYTES, is_database
@@ -34,7 +35,6 @@ from gitsession.files import LOOKED_AT, PathSet, first_of_many, listing, looks_l
 from gitsession.growth import Growth, Named
 from gitsession.import_cache import Asked, ImportCache, Look
 from gitsession.layout import HEADS, branch_of, derived_prefixes, session_id_of
-from gitsession.opencode_database import StoredSession, belonging, find_session, find_sessions, open_session
 from gitsession.repo.batch import GrowingBatch
 from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move
@@ -65,7 +65,7 @@ class Source:
     path: Path
     chosen: Format | None
     attempt: int = 0
-    stored: StoredSession | None = None
+    stored: opencode.StoredSession | None = None
 
     def look(self, bundled: Bundled | None) -> Look | None:
         """Returns what it looks like now; a session, what it looked like when its database was listed.
@@ -136,17 +136,19 @@ class ImportRun:
             yield known
             return
         try:
-            stored = source.stored or find_session(source.path)
+            stored = source.stored or opencode.find_session(source.path)
             if stored is not None:
                 self.taken += 1
-                with open_session(stored) as (opened, seen):
+                with opencode.open_session(stored) as (opened, seen):
                     yield from self._build(replace(source, stored=stored), FORMATS["opencode"], opened, seen)
                 return
             before = Look.at([source.path])
             with open_transcript(source.path) as stream:
-                if is_database(stream.read(HEAD_BYTES)):
+                if is_database(head := stream.read(HEAD_BYTES)):
                     yield from self._take_database(source)
                     return
+                if head and source.chosen is None:
+                    opencode.refuse_spoilt(source.path)
                 stream.seek(0)
                 found = source.chosen or find_format(stream, plain_name(source.path).name)
                 if found is None and (found := first_of_many(source.path, stream)) is None:
@@ -181,8 +183,8 @@ class ImportRun:
         """Takes the sessions in a database, up to the first that tells that none of the others can be read either."""
         if source.chosen not in (None, FORMATS["opencode"]):
             raise UnknownTranscript(str(source.path), "is a database, in which only opencode keeps sessions")
-        found = find_sessions(source.path)
-        self.belonging.update(belonging(found))
+        found = opencode.find_sessions(source.path)
+        self.belonging.update(opencode.belonging(found))
         for stored in (one for one in found if not (self._settled and one.is_at_work)):
             if self.stop():
                 return
@@ -347,9 +349,6 @@ class ImportRun:
             if stream is not None and self.stop():
                 stopped = True
                 break
-            if record.unfinished:
-                growth.unfinished = True
-                continue
             self._batch.add(growth.add(record))
             if self._is_full():
                 self._moves |= growth.moves()
@@ -361,6 +360,8 @@ class ImportRun:
             if place != told:
                 self._progress(place - told)
                 told = place
+        if not stopped:
+            self._batch.add(growth.end())
         self._moves |= growth.moves()
         lines = [] if stopped else list(growth.abandoned())
         self._moves |= {branch: Move(branch, None, oid, "import: an abandoned line") for branch, oid in lines}

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _RACY_MS = 2000
 # A turn in which nothing was written for so long has been given up.
 _GIVEN_UP_MS = 10 * 60 * 1000
+# What its databases are called; OPENCODE_DB gives one another name.
+_NAMES = ("opencode.db", "opencode-*.db")
 # What is kept in memory of a document before it is written to a temporary file, in bytes.
 _SPOOLED = 16 * 1024 * 1024
 
@@ -93,9 +95,20 @@ def find_sessions(path: Path, only: str | None = None) -> list[StoredSession]:
     if not found and only is not None:
         raise UnknownTranscript(str(_named(path, only)), "is no session of this database")
     if not found:
-        raise UnknownTranscript(str(path), "is a database of opencode's without a session")
+        reason = "is a database of opencode's without a session"
+        raise UnknownTranscript(str(path), reason, without_sessions=True)
     size = path.stat().st_size // len(found)
     return [StoredSession(path, seen.id, _look(path, seen, size), seen.is_at_work, seen.fault) for seen in found]
+
+
+def refuse_spoilt(path: Path) -> None:
+    """Looks at the name of a file that is no database.
+
+    Raises:
+        UnreadableDatabase: It is called as opencode's databases are.
+    """
+    if any(map(path.match, _NAMES)):
+        raise UnreadableDatabase(str(path), "is called as opencode's database, and is none")
 
 
 def find_session(path: Path) -> StoredSession | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import Graph, SessionCommit, Store
+from gitsession import Graph, MessageEntry, SessionCommit, Store
 from tests.importing import WENT_BACK, answer, new_store, prompt, take, take_bytes, tips
 
 # What another file of the same name goes on with from `b`, and a line that was left in it: it ended with `n`.
@@ -76,6 +76,15 @@ def test_a_file_that_was_rewritten_from_its_beginning_has_its_own_lines(store: S
     take_bytes(store, b"".join(WENT_BACK), path)
     (second,) = take_bytes(store, prompt("a", None, "Good day", 0) + b"".join(WENT_BACK[1:]), path).abandoned
     assert named(store) == {"abc": (["abc.d"], ["abc.a"]), "abc.a": ([second], [])}
+
+
+def test_a_line_that_something_was_appended_to_is_none_that_was_left_in_the_session(store: Store, path: Path) -> None:
+    take_bytes(store, b"".join(WENT_BACK[:2]), path)
+    store.append("abc", MessageEntry({"role": "user", "content": "mine"}))
+
+    take_bytes(store, b"".join([*WENT_BACK[:2], prompt("n", None, "From the beginning", 5)]), path)
+
+    assert named(store) == {"abc": ([], ["abc.n"]), "abc.n": (["abc.b"], [])}
 
 
 def test_a_line_that_somebody_went_on_with_stays_where_it_was_left(store: Store, path: Path) -> None:

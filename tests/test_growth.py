@@ -129,18 +129,6 @@ class TestTheLastLine:
         assert "cut in its first line" in str(result.error)
         assert tips(store) == {}
 
-    def test_that_a_second_record_is_glued_to_loses_nothing(self, store_path: Path, tmp_path: Path) -> None:
-        # The first import took the line for complete, so the file counts as rewritten there.
-        store, path = new_store(store_path), tmp_path / "abc.jsonl"
-        lines = talk(3)
-        take_bytes(store, (lines[0] + lines[1])[:-1], path)
-        glued = lines[0] + lines[1][:-1] + lines[2]
-
-        result = take_bytes(store, glued, path)
-
-        assert (result.session, result.rewritten_from) == ("abc.r1", "abc")
-        assert glued == original(store, result.session)
-
 
 IMPORT = """
 import sys

@@ -68,6 +68,7 @@ ORDER = [
     "compressed",
     "copied",
     "branching",
+    "pieces",
     "states",
     "results",
     "import_cache",

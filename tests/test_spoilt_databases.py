@@ -14,8 +14,8 @@ from gitsession import (
     UnreadableDatabase,
     databases,
     holds_transcripts,
-    import_run,
     import_transcripts,
+    opencode_database,
 )
 from gitsession.opencode_database import StoredSession, find_sessions
 from tests.importing import failures, new_store, original, take
@@ -146,7 +146,7 @@ class TestADatabase:
             other.execute("BEGIN EXCLUSIVE")
             return found
 
-        monkeypatch.setattr(import_run, "find_sessions", find_and_lock)
+        monkeypatch.setattr(opencode_database, "find_sessions", find_and_lock)
         (failed,) = import_transcripts(store, path)
         assert isinstance(failed, ImportFailure)
         assert str(failed.error) == f"{path}: is locked by another program; try again when that is done"

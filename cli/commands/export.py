@@ -1,10 +1,11 @@
 """`gitsession export`."""
 
+import errno
 import json
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import count, groupby
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 
@@ -13,9 +14,11 @@ import click
 from gitsession import (
     FORMATS,
     RESUMABLE,
+    Export,
     Loss,
     Message,
     Store,
+    TranscriptExists,
     build_context,
     export_transcript,
     install_transcript,
@@ -141,7 +144,8 @@ def command(
     OpenHands keeps a folder: on stdout each of its files is a line, {"path": …, "text": …}, which can be imported. A
     trajectory of its older web application, which resumes none, becomes a conversation of its command.
 
-    --install writes no file that is there already, and none of a session without messages. An agent looks for a session
+    --install writes no file that is there already, and none of a session without messages. Where the agent went on
+    with what was put there before, it is put there once more, under another id. An agent looks for a session
     from the directory in which it was; where that is not on this machine, the session is put where it looks from here.
     opencode looks for no file: its own goes to opencode/import in your data directory, and it is told to import that;
     aider's goes to ~/.aider/sessions, and it is told to restore that. Newer versions of Gemini CLI delete old sessions
@@ -194,9 +198,9 @@ def _install(store: Store, session_id: str, at: str | None, name: str, cwd: Path
     if gone and cwd is None:
         note(f"the directory of the session is not here: {one_line(str(own))}; it goes on in this one, or in --cwd DIR")
     chosen = here if gone or cwd is not None else None
-    made = export_transcript(store, session_id, name, at=at, cwd=here, directory=chosen)
-    path = agent_path(name, made.path)
-    written = install_transcript(made, path)
+    made, path, written = _put(
+        lambda number: export_transcript(store, session_id, name, at=at, cwd=here, directory=chosen, number=number)
+    )
     stored(f"the transcript at {one_line(str(path))}")
     prepare, resume = made.prepare(path), made.resume(path)
     if as_json:
@@ -209,6 +213,40 @@ def _install(store: Store, session_id: str, at: str | None, name: str, cwd: Path
     commands = [shlex.join(one) for one in (("cd", made.cwd), prepare, resume) if one]
     write([one_line(str(path)) + there, one_line(" && ".join(commands))])
     _warn(name, made.losses)
+
+
+def _put(export: Callable[[int], Export]) -> tuple[Export, Path, bool]:
+    """Puts the first fork that is not in the way of another transcript where its agent looks.
+
+    Args:
+        export: Makes a fork, given its number.
+
+    Returns:
+        The fork, where it is, and whether it was written: it may be there already.
+
+    Raises:
+        TranscriptExists: It is a whole transcript, of which there is but one, and another is there.
+    """
+    for number in count(1):
+        made = export(number)
+        path = agent_path(made.format, made.path, cwd=made.cwd)
+        try:
+            written = install_transcript(made, path)
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            agent = FORMATS[made.format].title
+            told = f"{agent} calls a session's directory by the path of the one that it works in, and this is too long"
+            raise click.UsageError(f"{told}: {one_line(made.cwd)}; give a shorter one with --cwd") from error
+        except TranscriptExists as error:
+            if made.whole:
+                raise
+            taken = error.path
+            continue
+        if number > 1:
+            note(f"{one_line(taken)} is another transcript, or went on since; this is one more, under an id of its own")
+        return made, path, written
+    raise AssertionError  # there is always a number more
 
 
 def _amounts(lost: Sequence[Loss], fate: str) -> dict[str, int]:

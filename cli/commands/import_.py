@@ -28,6 +28,9 @@ from ..signals import asked
 from ..stdin import from_stdin
 from ..text import count, one_line
 
+# How much of a file tells its format.
+_HEAD_BYTES = 64 * 1024
+
 
 @options.command(
     "import",
@@ -77,7 +80,9 @@ def command(
     printed below that of its file, behind `left`.
 
     What is no transcript is named on stderr, and the rest is imported. The exit code tells of it where it is a PATH
-    that you gave, and not where it only lies in a directory. Of a database that cannot be read it always does.
+    that you gave, and not where it only lies in a directory. Of a database that cannot be read it always does. Without
+    a PATH, files of which the same is wrong are named together, by the first of them. A file that is compressed with
+    Zstandard, as Codex does with older ones, needs the extra `zstd`, or Python 3.14.
 
     Ctrl-C or SIGTERM ends it at the next record: what was read until then is stored, and summed up, and the next import
     goes on from there. The exit code is 130, or 143. A second one ends it at once; then less may be stored.
@@ -111,8 +116,13 @@ def command(
     paths = tuple(path for path in paths if path not in bundles)
     tally = Tally(paths, quiet=not paths)
     with from_stdin(paths, stdin_name) as (files, named), _told(settings, tally), asked() as stop:
-        for done in map(named, _imported(settings, files, name, stop.is_set, redact=redact)):
+        for found in _imported(settings, files, name, stop.is_set, redact=redact):
+            done = named(found)
             tally.add(done)
+            if name is not None and isinstance(found, ImportResult) and _is_misnamed(settings.opened, found):
+                tally.notes.append(
+                    f"{done.path}: --format says {name}, and no record in it is one that is known of that"
+                )
             if tally.commits:
                 stored("what was imported")
             if settings.json:
@@ -146,6 +156,16 @@ def _told(settings: options.Settings, tally: Tally) -> Iterator[None]:
         raise ended
 
 
+def _is_misnamed(store: Store | None, done: ImportResult) -> bool:
+    """Tells whether a file neither looks like the format that was named, nor says anything in it."""
+    try:
+        with done.path.open("rb") as file:
+            looks_so = FORMATS[done.format].recognise(file.read(_HEAD_BYTES), done.path.name)
+    except OSError:  # it is a session in a database, or gone
+        return False
+    return store is not None and not looks_so and not store.messages(done.session)
+
+
 def _places(settings: options.Settings) -> list[Path]:
     """Returns the places where agents left files, and says what is there."""
     known = [*places()]
@@ -173,7 +193,7 @@ def _imported(
     with progress_bar("Importing", total) as bar:
         takes = takes_own_files() if own else lambda _: True
         if not settings.is_there and not holds_transcripts(paths, format=name, takes=takes):
-            failures = _failures(paths, name)
+            failures = _failures(paths, name, takes)
             if failures:
                 yield from failures
                 return
@@ -182,11 +202,11 @@ def _imported(
         )
 
 
-def _failures(paths: Sequence[Path], name: str | None) -> list[ImportFailure]:
+def _failures(paths: Sequence[Path], name: str | None, takes: Callable[[Path], bool]) -> list[ImportFailure]:
     """Returns why nothing can be imported, told by a store for the moment; nothing if a transcript has come since."""
     with TemporaryDirectory() as directory:
         store = Store.init(Path(directory, "store.git"), durable=False)
-        done = [*import_transcripts(store, paths, format=name)]
+        done = [*import_transcripts(store, paths, format=name, takes=takes)]
     failures = [one for one in done if isinstance(one, ImportFailure)]
     return failures if len(failures) == len(done) else []
 

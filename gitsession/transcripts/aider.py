@@ -133,10 +133,6 @@ def _view(record: Record) -> View:
     return shown_together(_messages(record)) or damaged(record)
 
 
-def _goes_on(record: Record) -> bool:
-    return not record.unfinished
-
-
 def _pieces(log: Sequence[Record]) -> Iterator[Record]:
     """Yields the pieces of a file from its records, each with the id of the record with which it begins."""
     begun: dict[int, Record] = {}
@@ -175,7 +171,6 @@ AIDER = Format(
     view=_view,
     fold=_fold,
     abandoned=none_abandoned,
-    goes_on=_goes_on,
     write=records.join,
     places=("${AIDER_CHAT_HISTORY_FILE:-.aider.chat.history.md}", "~/.aider/sessions"),
     names=("*.md",),

@@ -25,6 +25,7 @@ class Record(NamedTuple):
         id: The record's own id, where it has one. In a record read from a store: the id of its commit, which is unique.
         timestamp: RFC 3339, where it has one.
         newline: Whether a line end follows. False for the first of two records that stand on one line.
+        glued: Whether it goes on in the line of the record before, which was stored as if its line ended there.
         problem: Why it is no proper record of its format, for the user to read; None for a good one.
         unfinished: It is still being written: the last line, which has no line end and does not parse, or a file of a
             folder whose JSON is cut. It is left for the next import.
@@ -36,6 +37,7 @@ class Record(NamedTuple):
     id: str | None = None
     timestamp: str | None = None
     newline: bool = True
+    glued: bool = False
     problem: str | None = None
     unfinished: bool = False
 
@@ -226,8 +228,6 @@ class Format:
             one that no other session has, and not the name of its file.
         takes_back: Tells from the outline of the first record of a transcript that is written anew whether it takes
             messages back. Then `abandoned` is given all states of the records that are stored, as a log.
-        goes_on: Tells whether a record of a log may be one whose beginning was taken in while it was being written,
-            since nothing told that. What was added to it is then a record of its own, and the fold puts them together.
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories. Such a transcript is read as a `bundle`. None for a transcript that is one file.
         owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
@@ -262,7 +262,6 @@ class Format:
     growth: Callable[[Record], Growth] = is_log
     names_itself: Callable[[Record], bool] = _never
     takes_back: Callable[[Record], bool] = _never
-    goes_on: Callable[[Record], bool] = _never
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
     places: tuple[str, ...] = ()

@@ -84,9 +84,14 @@ def described(record: Record, describe: Describe) -> Record:
 
 
 def join(records: Iterable[Record]) -> Iterator[bytes]:
-    """Yields the bytes of a file from its records."""
+    """Yields the bytes of a file from its records, those of each at once."""
+    before: Record | None = None
     for record in records:
-        yield record.raw + b"\n" if record.newline else record.raw
+        if before is not None:
+            yield before.raw + b"\n" if before.newline and not record.glued else before.raw
+        before = record
+    if before is not None:
+        yield before.raw + b"\n" if before.newline else before.raw
 
 
 def first_objects(head: bytes, most: int = 50) -> list[dict[str, Any]]:

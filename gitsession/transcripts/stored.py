@@ -12,8 +12,8 @@ PREFIX = b'{"type":"gitsession/record",'
 
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _WRAPPER = re.compile(
-    rb'\{"type":"gitsession/record","format":(%b),"id":(%b)(?:,"timestamp":(%b))?(,"eol":"")?,"(record|text)":'
-    % (_STRING, _STRING, _STRING)
+    rb'\{"type":"gitsession/record","format":(%b),"id":(%b)(?:,"timestamp":(%b))?(,"eol":"")?(,"glued":true)?'
+    rb',"(record|text)":' % (_STRING, _STRING, _STRING)
 )
 
 
@@ -31,7 +31,7 @@ def encode_record(format_name: str, commit_id: str, record: Record) -> bytes:
         record: The record; `value` None, or a text of several lines, is stored as a string.
     """
     timestamp = b"" if record.timestamp is None else b',"timestamp":' + json_text.encode(record.timestamp)
-    eol = b"" if record.newline else b',"eol":""'
+    ends = (b"" if record.newline else b',"eol":""') + (b',"glued":true' if record.glued else b"")
     if record.value is None or not _is_one_text(record.raw):
         body = b'"text":' + json_text.encode(record.raw.decode("utf-8", "surrogateescape"), "the record")
     else:
@@ -41,7 +41,7 @@ def encode_record(format_name: str, commit_id: str, record: Record) -> bytes:
         json_text.encode(format_name),
         json_text.encode(commit_id),
         timestamp,
-        eol,
+        ends,
         body,
     )
 
@@ -60,12 +60,12 @@ def decode_record(line: bytes) -> tuple[str, Record]:
         name, record_id = json_text.decode(match[1]), json_text.decode(match[2])
         timestamp = None if match[3] is None else json_text.decode(match[3])
         value = json_text.decode(body)
-        if match[5] == b"text":
+        if match[6] == b"text":
             body = value.encode("utf-8", "surrogateescape")
             value, _ = parse(body)
     except (ValueError, AttributeError) as error:
         raise Corrupt(f"a stored record cannot be read: {error}") from error
-    return name, Record(body, value, 0, record_id, timestamp, newline=match[4] is None)
+    return name, Record(body, value, 0, record_id, timestamp, newline=match[4] is None, glued=match[5] is not None)
 
 
 def _is_one_text(raw: bytes) -> bool:

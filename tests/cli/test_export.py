@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -159,16 +160,39 @@ def test_a_folder_is_written_to_stdout_as_it_is_imported(gitsession: Run, fix_lo
 
 
 @pytest.mark.parametrize("name", INSTALLABLE)
-def test_a_file_of_the_agent_is_never_written_over(gitsession: Run, fix_login: str, homes: Path, name: str) -> None:
-    path = Path(gitsession("export", fix_login, "--format", name, "--install").out.splitlines()[0])
-    file = path / "events" / "event-00009-0123456789.json" if path.is_dir() else path
-    file.write_text("the agent went on\n")
-    size = sum(one.stat().st_size for one in path.parent.rglob("*") if one.is_file())
-    done = gitsession("export", fix_login, "--format", name, "--install")
+def test_what_the_agent_went_on_with_stays_and_the_next_has_an_id_of_its_own(
+    gitsession: Run, fix_login: str, homes: Path, name: str
+) -> None:
+    command = ("export", fix_login, "--at", "#1", "--format", name, "--install")
+    paths = []
+    for _ in range(3):
+        path, resume = gitsession(*command).out.splitlines()
+        file = Path(path, "events", "event-00009-0123456789.json") if Path(path).is_dir() else Path(path)
+        file.write_text("the agent went on\n")
+        paths.append((path, resume, file))
+    assert [len({*one}) for one in zip(*paths, strict=True)] == [3, 3, 3]
+    assert {file.read_text() for *_, file in paths} == {"the agent went on\n"}
+    done = gitsession(*command, "--json")
+    assert (
+        f"{paths[-1][0]} is another transcript, or went on since; this is one more, under an id of its own" in done.err
+    )
+    assert (done.code, done.values[0]["written"]) == (0, True)
+    again = gitsession(*command)
+    assert again.out.splitlines()[0] == f"{done.values[0]['path']}  (was there already, the same)"
+
+
+def test_a_whole_transcript_is_never_written_over(gitsession: Run, homes: Path) -> None:
+    gitsession("import", SIMPLE)
+    command = ("export", "simple", "--format", "claude-code", "--install")
+    path = Path(gitsession(*command).out.splitlines()[0])
+    path.write_text("the agent went on\n")
+    done = gitsession(*command)
     assert (done.code, done.out) == (17, "")
-    assert f"another transcript of {size:,} bytes is there, and nothing was written" in done.err
-    assert file.read_text() == "the agent went on\n"
-    assert homes in path.parents
+    told = "another transcript of 18 bytes is there, and nothing was written; move it away, or export a fork"
+    assert told in done.err
+    assert path.read_text() == "the agent went on\n"
+    gitsession("fork", "simple", "other")
+    assert gitsession("export", "other", *command[2:]).code == 0
 
 
 def test_what_no_agent_looks_for_is_written_to_stdout_alone() -> None:
@@ -238,3 +262,37 @@ class TestProjectsOfGemini:
     )
     def test_any_other_has_the_directory_that_the_agent_takes_over(self, tmp_path: Path, register: object) -> None:
         assert self.path(tmp_path, register) == self.HASHED
+
+
+class TestALongDirectory:
+    @pytest.fixture
+    def long(self, tmp_path: Path) -> Path:
+        path = tmp_path.joinpath(*(f"a-rather-long-name-{number:02}" for number in range(12)))
+        path.mkdir(parents=True)
+        return path
+
+    def test_is_the_one_that_claude_code_has_already_whatever_its_hash(
+        self, gitsession: Run, fix_login: str, homes: Path, long: Path
+    ) -> None:
+        command = ("export", fix_login, "--format", "claude-code", "--install", "--cwd", long)
+        projects = homes / "claude-code" / "projects"
+        (made,) = {Path(gitsession(*command).out.splitlines()[0]).parent}
+        for number, directory in enumerate((long.parent, long)):
+            known = made.with_name(f"{made.name[:200]}-hash{number}")
+            known.mkdir()
+            (known / "s.jsonl").write_text(json.dumps({"type": "summary"}) + "\n" + json.dumps({"cwd": str(directory)}))
+        (made.with_name(f"{made.name[:200]}-hash0") / "broken.jsonl").write_bytes(b"\xff{")
+        assert Path(gitsession(*command).out.split("  (")[0]).parent == made
+        shutil.rmtree(made)
+        assert Path(gitsession(*command).out.splitlines()[0]).parent == projects / f"{made.name[:200]}-hash1"
+        shutil.rmtree(projects / f"{made.name[:200]}-hash1")
+        assert Path(gitsession(*command).out.splitlines()[0]).parent == made
+
+    @pytest.mark.parametrize("name", ["pi", "droid"])
+    def test_that_an_agent_cannot_name_is_told(
+        self, gitsession: Run, fix_login: str, homes: Path, long: Path, name: str
+    ) -> None:
+        done = gitsession("export", fix_login, "--format", name, "--install", "--cwd", long)
+        assert (done.code, done.out) == (2, "")
+        assert "calls a session's directory by the path of the one that it works in, and this is too long" in done.err
+        assert not [*(homes / name).rglob("*.jsonl")]

@@ -281,7 +281,8 @@ def test_an_agent_is_never_stopped_by_what_goes_wrong(gitsession: Run, given: st
 
 def test_an_agent_is_not_stopped_by_a_store_that_cannot_be_made(gitsession: Run, path: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = gitsession("import", "--hook", "x", "--store", tmp_path / "file" / "s.git", stdin=json.dumps(claude(path)))
+    store = tmp_path / "file" / "s.git"
+    done = gitsession("import", "--hook", "codex", "--store", store, stdin=json.dumps(claude(path)))
     assert (done.code, done.out, done.err.count("\n")) == (0, "", 1)
 
 
@@ -312,10 +313,14 @@ def test_what_no_agent_would_give_is_told_in_words(gitsession: Run, given: bytes
     )
 
 
-def test_an_agent_that_nobody_knows_is_told_with_those_that_are_known(gitsession: Run) -> None:
+def test_an_agent_that_nobody_knows_is_told_with_those_that_are_known(gitsession: Run, path: Path) -> None:
     done = gitsession("import", "--hook", "nope", stdin=b"{}")
     assert (done.code, done.out) == (0, "")
     assert "nope is no agent that is known; known are claude-code, codex, " in done.err
+    done = gitsession("import", "--hook", "nope", stdin=json.dumps(claude(path)))
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith("gitsession: nope is no agent that is known; known are claude-code, codex, ")
+    assert [value["id"] for value in gitsession("list", "--json").values] == ["s1"]
     asked = gitsession("hook", "nope")
     assert asked.code == 2
     assert "'nope' is not one of 'claude-code', 'codex', " in asked.err

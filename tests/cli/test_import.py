@@ -255,3 +255,13 @@ def test_a_file_that_went_back_to_an_earlier_state_is_told(gitsession: Run, tmp_
     assert done.out == "1 session, 0 new commits\n"
     assert done.err == f"{path}: it is at an earlier state than chat, which keeps the later one\n"
     assert gitsession("import", "--json", path).values[0]["behind"] is True
+
+
+def test_a_format_of_which_a_file_has_no_record_is_told(gitsession: Run, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes((FIXTURES / "codex" / "tools.jsonl").read_bytes())
+    told = f"{path}: --format says pi, and no record in it is one that is known of that"
+    assert told in gitsession("import", "--format", "pi", path).err
+    begun = tmp_path / "t.jsonl"
+    begun.write_bytes((FIXTURES / "pi" / "tools.jsonl").read_bytes().split(b"\n")[0] + b"\n")
+    assert gitsession("import", "--format", "pi", begun).err == ""

@@ -273,3 +273,59 @@ def test_a_database_on_stdin_holds_sessions_too(gitsession: Run, opencode: Path)
     ]
     cut = gitsession("import", "-", "--name", "opencode.db", stdin=content[:5000])
     assert (cut.code, cut.err) == (19, "stdin: is damaged: database disk image is malformed\n")
+
+
+def test_what_is_called_as_an_agents_own_files_are_and_is_no_transcript_is_told(gitsession: Run, home: Path) -> None:
+    projects = home / ".claude" / "projects" / "x"
+    put(projects / "s1.jsonl", "Hello")
+    (projects / "noise.jsonl").write_bytes(bytes(range(256)))
+    (projects / "cut.jsonl").write_bytes(transcript("Hello")[:-40])
+    for number in range(12):
+        (projects / f"empty{number:02}.jsonl").write_bytes(b"")
+    done = gitsession("import")
+    assert done.err.splitlines() == [
+        f"{projects}/cut.jsonl: is cut in its first line",
+        f"{projects}/empty00.jsonl (and 11 more files): is empty",
+        f"{projects}/noise.jsonl: is a binary file, and no transcript",
+    ]
+    assert (done.code, done.out.splitlines()[-1]) == (0, "1 session, 1 new commit, 14 files skipped")
+
+
+def test_many_kinds_of_what_is_wrong_are_counted_behind_the_first(gitsession: Run, home: Path) -> None:
+    projects = home / ".claude" / "projects" / "x"
+    put(projects / "s1.jsonl", "Hello")
+    for number in range(13):
+        (projects / f"cut{number:02}.jsonl").write_bytes(b'[{"a":"' + b"b" * number)
+    lines = gitsession("import").err.splitlines()
+    assert len(lines) == 11
+    assert lines[-1] == "and 3 more files that no format knows; --json names them"
+
+
+@pytest.mark.parametrize("has_store", [True, False])
+def test_a_rollout_that_is_compressed_names_the_extra_that_reads_it(
+    gitsession: Run, home: Path, monkeypatch: pytest.MonkeyPatch, has_store: bool
+) -> None:
+    monkeypatch.setattr("gitsession.compressed.zstd", None)
+    path = home / ".codex" / "sessions" / "rollout-1.jsonl.zst"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\x28\xb5\x2f\xfd")
+    path.with_name("notes.txt").write_bytes(b"no file of the agent's own")
+    if has_store:
+        gitsession("init")
+    done = gitsession("import")
+    assert done.err == f"{path}: is compressed with Zstandard; `pip install 'gitsession[zstd]'` lets it be read\n"
+    assert (done.code, done.out.splitlines()[-1]) == (0, "0 sessions, 0 new commits, 1 file skipped")
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "why"),
+    [(b"hello", 19, "is called as opencode's database, and is none"), (b"", 0, "is empty")],
+)
+def test_a_database_that_is_none_any_more_is_told(
+    gitsession: Run, home: Path, opencode: Path, content: bytes, code: int, why: str
+) -> None:
+    put(home / ".claude" / "projects" / "x" / "s1.jsonl", "Hello")
+    (opencode / "opencode.db").write_bytes(content)
+    done = gitsession("import")
+    assert (done.code, done.err) == (code, f"{opencode}/opencode.db: {why}\n")
+    assert done.out.splitlines()[-1] == "1 session, 1 new commit, 1 file skipped"

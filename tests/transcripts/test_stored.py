@@ -34,6 +34,13 @@ def test_one_that_shares_its_line_says_so() -> None:
     assert not there_and_back(Record(b"{}", {}, newline=False)).newline
 
 
+def test_one_that_goes_on_in_the_line_before_says_so() -> None:
+    line = encode_record("pi", "x", Record(b"{}", {}, newline=False, glued=True))
+
+    assert line == b'{"type":"gitsession/record","format":"pi","id":"x","eol":"","glued":true,"record":{}}'
+    assert there_and_back(Record(b"{}", {}, glued=True)) == Record(b"{}", {}, id="id", glued=True)
+
+
 @pytest.mark.parametrize(
     ("raw", "text"),
     [
