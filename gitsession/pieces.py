@@ -20,6 +20,10 @@ from gitsession.transcripts.base import Record
 from gitsession.transcripts.records import join, parse
 from gitsession.transcripts.stored import encode_record
 
+# How many records are kept until it is told whether a stored one begins with them all: one that is longer was written
+# over many lines, which are records by themselves where it is damaged now.
+_MOST_KEPT = 64
+
 
 class Piece(NamedTuple):
     """A record as it is, or is to be, stored.
@@ -60,7 +64,7 @@ class Pieces:
         self._kept, self._is_glued = [], False
         while True:
             found = self._stored(number, records)
-            if found is None:
+            if found is None or (found[0] is None and len(records) > _MOST_KEPT):
                 yield from map(Piece, records)
                 return
             stored, rest = found

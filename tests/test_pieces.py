@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsession import MessageEntry, Store, add_remote, import_transcripts, pull, scan, verify
+from gitsession import MessageEntry, Store, add_remote, import_transcripts, pieces, pull, scan, verify
 from gitsession.transcripts.stored import decode_record
 from tests.secrets_made_up import SECRETS
 
@@ -247,3 +247,18 @@ def test_a_glued_record_is_the_same_in_another_store(tmp_path: Path) -> None:
     assert (result.session, result.rewritten_from, result.new_commits) == ("abc", None, 1)
     assert original(there, "abc") == whole
     assert not list(verify(there))
+
+
+def test_a_damaged_record_of_many_lines_is_not_compared_line_by_line_to_its_end(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.jsonl"
+    many = prompt("a", None, blocks=[*range(1000)])
+    pretty = json.dumps(json.loads(many), indent=1).encode()
+    take_bytes(store, LINES[0] + b"\n" + pretty + b"\n", path)
+    compared = []
+    could_follow = pieces._could_follow  # its calls are counted
+    monkeypatch.setattr(pieces, "_could_follow", lambda *both: compared.append(1) or could_follow(*both))
+    result = take_bytes(store, LINES[0] + b"\n" + pretty[:-1] + b"]\n" + LINES[1] + b"\n", path)
+    assert result.rewritten_from == "s"
+    assert 0 < len(compared) < 200
