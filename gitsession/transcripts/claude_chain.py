@@ -140,7 +140,7 @@ class Tree:
         """
         if self._parents[earlier] == self._parents[place]:
             return False
-        if 0 != self._words[earlier] != self._words[place] != 0:
+        if self._words[earlier] != self._words[place]:
             return True
         while place not in (NONE, earlier) and self._steps:
             meaning = self._parents[place]
