@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from gitsession.finding import Finding
     from gitsession.graph import Graph, GraphEntry
     from gitsession.importer import holds_transcripts, import_transcripts
+    from gitsession.inherited import MissingHistory
     from gitsession.installer import install_transcript
     from gitsession.listing import BrokenSession, SessionInfo
     from gitsession.maintenance import Maintenance, maintain
@@ -125,6 +126,7 @@ __all__ = [
     "Message",
     "MessageEntry",
     "Messages",
+    "MissingHistory",
     "NotAStore",
     "NotImported",
     "NothingToExport",
@@ -241,6 +243,7 @@ _NAMES = {
     "gitsession.finding": ("Finding",),
     "gitsession.graph": ("Graph", "GraphEntry"),
     "gitsession.importer": ("holds_transcripts", "import_transcripts"),
+    "gitsession.inherited": ("MissingHistory",),
     "gitsession.installer": ("install_transcript",),
     "gitsession.maintenance": ("Maintenance", "maintain"),
     "gitsession.listing": ("BrokenSession", "SessionInfo"),

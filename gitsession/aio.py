@@ -19,6 +19,7 @@ from functools import partial
 from typing import TypeVar
 
 from gitsession.errors import SessionError
+from gitsession.inherited import MissingHistory
 from gitsession.listing import BrokenSession, SessionInfo
 from gitsession.model import Messages, Session, SessionCommit, SessionEntry, SessionMeta
 from gitsession.repo.forking import renew_when_forked
@@ -229,6 +230,10 @@ class AsyncStore:
     async def messages(self, session_id: str, *, at: str | None = None) -> Messages:
         """Returns the conversation of a session; see `Store.messages`."""
         return await self._threads.run(partial(self._store.messages, session_id, at=at))
+
+    async def missing_history(self, session_id: str, *, at: str | None = None) -> MissingHistory | None:
+        """Returns what the conversation of a session should begin with and does not; see `Store.missing_history`."""
+        return await self._threads.run(partial(self._store.missing_history, session_id, at=at))
 
     def transcript(self, session_id: str, *, at: str | None = None) -> AsyncIterator[bytes]:
         """Yields the log of a session as it is stored, line by line; see `Store.transcript`."""

@@ -9,6 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from gitsession.conversation import StoredDelta, entries, split_lines
 from gitsession.errors import NothingToExport
+from gitsession.inherited import Inherited, MissingHistory, conversation_deltas, inherited
 from gitsession.model import SessionEntry, UnknownEntry
 from gitsession.reading import State, named
 from gitsession.revisions import resolve
@@ -40,6 +41,8 @@ class Export:
         whole: It is the transcript that was imported, byte for byte.
         folder: It is a folder of files, and `path` is the folder.
         empty: Nobody says anything in it; only a whole one can be like that.
+        missing: What it should begin with and does not; None where nothing is missing, and for what an agent forks of
+            its own, which says itself what it goes on from.
     """
 
     session_id: str
@@ -50,6 +53,7 @@ class Export:
     whole: bool
     folder: bool
     empty: bool
+    missing: MissingHistory | None
     _composed: Composed
     _entries: Sequence[SessionEntry]
 
@@ -115,6 +119,9 @@ def export_transcript(
         raise KeyError(format)
     state = resolve(store.reader, session_id, at)
     records, rest = _parts(chosen, store.reader.deltas(state))
+    history = inherited(store.reader, state) if not records else Inherited((), None)
+    if history.parts:
+        rest = [*conversation_deltas(store.reader, state, history)]
     whole = bool(records) and not rest and _is_unforked(store, state)
     added = entries(rest)
     meta = named(state.meta, state.session_id)
@@ -125,7 +132,7 @@ def export_transcript(
     told = [*(() if goes_on == own else (goes_on,)), *(() if number == 1 else ("", str(number)))]
     draft = Draft(
         meta=meta,
-        id=derived_uuid(_NAMESPACE, format, session_id, state.head or "", *told),
+        id=derived_uuid(_NAMESPACE, format, session_id, state.head or "", *told, *history.key()),
         cwd=goes_on,
         records=records,
         entries=(known := [one for one in added if not isinstance(one, UnknownEntry)]),
@@ -140,7 +147,10 @@ def export_transcript(
     whole = whole and not composed.rewritten
     lines = chosen.write(records) if whole else composed.lines
     made_of = added if composed.entries is None or composed.entries == draft.entries else composed.entries
-    return Export(session_id, format, lines, composed.path, draft.cwd, whole, composed.folder, empty, composed, made_of)
+    return Export(
+        *(session_id, format, lines, composed.path, draft.cwd, whole, composed.folder, empty, history.missing),
+        *(composed, made_of),
+    )
 
 
 def _says_something(chosen: Format, record: Record) -> bool:

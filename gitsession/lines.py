@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple, overload
 
 from gitsession.conversation import message_lines
+from gitsession.inherited import conversation_deltas, inherited
 from gitsession.model import MESSAGE_PREFIX
 from gitsession.reading import Reader, State
 from gitsession.repo.forking import renew_when_forked
@@ -27,6 +28,7 @@ class LoadedLines:
         self._guard = threading.Lock()
         self._state: State | None = None
         self._lines: list[bytes | FarLine] = []
+        self._inherited: tuple[str, ...] = ()
 
     def at(self, state: State) -> Sequence[bytes]:
         """Returns the lines of a state of the session, read now as far as they are not known.
@@ -36,15 +38,20 @@ class LoadedLines:
         """
         with self._guard:
             known = self._state
-            if known is None or common_count(self._reader.objects, known.tree, state.tree) < known.tree.count:
+            found = inherited(self._reader, state)
+            if (
+                known is None
+                or self._inherited != found.key()
+                or common_count(self._reader.objects, known.tree, state.tree) < known.tree.count
+            ):
                 self._lines, known = [], None
             fresh = self._plain(state, 0 if known is None else known.tree.count)
             if fresh is None:
                 # Records are folded as a whole, and other entries are looked into.
-                self._lines = list[bytes | FarLine](message_lines(self._reader.deltas(state)))
+                self._lines = list[bytes | FarLine](message_lines(conversation_deltas(self._reader, state, found)))
             else:
                 self._lines += fresh
-            self._state = state
+            self._state, self._inherited = state, found.key()
             return Window(self._lines, len(self._lines))
 
     def _plain(self, state: State, start: int) -> "list[bytes | FarLine] | None":

@@ -13,6 +13,7 @@ from gitsession.building import NewDelta
 from gitsession.conversation import entries, entry_view, message_lines, split_lines
 from gitsession.derived import derived_from
 from gitsession.errors import AmbiguousName, SessionNotFound
+from gitsession.inherited import MissingHistory, conversation_deltas, inherited
 from gitsession.jsonl import encode_entry
 from gitsession.layout import HEADS, branch_of, derived_prefixes, other_side, session_id_of
 from gitsession.listing import BrokenSession, Listing, SessionInfo, info_of
@@ -112,6 +113,8 @@ class Store:
     def load(self, session_id: str, *, at: str | None = None, last: int | None = None) -> builtins.list[SessionEntry]:
         """Returns the entries of a session in the order in which they were appended.
 
+        Those of an imported session that goes on from another begin with what it inherits; see `missing_history`.
+
         Args:
             session_id: The session.
             at: A revision of it.
@@ -128,12 +131,12 @@ class Store:
             raise ValueError(f"{last} entries cannot be wanted")
         state = self._state(session_id, at)
         if last is None:
-            return entries(self.reader.deltas(state))
+            return entries(conversation_deltas(self.reader, state))
         # Each line is an entry, but for records, which are folded as a whole.
         tail = self.reader.last_deltas(state, last)
         lines = (line for delta in tail for line in split_lines(delta.content, delta.commit_id))
         folded = any(line.startswith(RECORD_PREFIX) for line in lines)
-        found = entries(self.reader.deltas(state) if folded else tail)
+        found = entries(conversation_deltas(self.reader, state) if folded else tail)
         return found[max(len(found) - last, 0) :]
 
     def list(self) -> builtins.list[SessionMeta]:
@@ -255,8 +258,19 @@ class Store:
                 yield line + b"\n"
 
     def messages(self, session_id: str, *, at: str | None = None) -> Messages:
-        """Returns the conversation: the messages of a session, those of imported records as their format folds them."""
-        return Messages.from_lines(message_lines(self.reader.deltas(self._state(session_id, at))))
+        """Returns the conversation: the messages of a session, those of imported records as their format folds them.
+
+        That of a session that goes on from another begins with what it inherits; see `missing_history`.
+        """
+        return Messages.from_lines(message_lines(conversation_deltas(self.reader, self._state(session_id, at))))
+
+    def missing_history(self, session_id: str, *, at: str | None = None) -> MissingHistory | None:
+        """Returns what the conversation of a session should begin with and does not; None where it is all there.
+
+        A fork that an agent made may hold only what came after it. What it inherits is read from the session that it
+        goes on from, if that is in the store.
+        """
+        return inherited(self.reader, self._state(session_id, at)).missing
 
     def original(self, session_id: str, *, at: str | None = None) -> Iterator[bytes]:
         """Yields the bytes of the transcript that a session was imported from, up to a revision, as they are read.

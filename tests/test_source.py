@@ -39,6 +39,7 @@ ORDER = [
     "milestones",
     "commits",
     "reading",
+    "inherited",
     "revisions",
     "sides",
     "building",

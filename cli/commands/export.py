@@ -17,6 +17,7 @@ from gitsession import (
     Export,
     Loss,
     Message,
+    MissingHistory,
     Store,
     TranscriptExists,
     build_context,
@@ -76,6 +77,8 @@ WRITERS: Mapping[str, Callable[[Store, str, str | None], Iterable[bytes]]] = {
     "markdown": _markdown,
     "original": _original,
 }
+# Those of them that are the log.
+LOGS = ("jsonl", "original")
 # Whose requests a format is for, and what makes them of what a model is shown.
 REQUESTS: Mapping[str, tuple[str, Callable[[list[Message]], Iterable[Message]]]] = {
     "openai": ("OpenAI's chat API", openai_messages),
@@ -138,6 +141,10 @@ def command(
     meta               true for what nobody typed or said: injected context, notices of the agent, compactions
     type               of a meta line that is no message: compaction, or what an entry of another kind calls itself
 
+    A fork of Codex's may hold only what came after it. The conversation begins with what it inherits, from the session
+    that it goes on from; where the store does not have that, a line on stderr says so (with --install --json also
+    missing_history, its id). The log, the original, and the transcript for Codex itself are the fork alone.
+
     What an agent, or a provider, has no place for is left out, or stands in the text, and a line on stderr tells how
     much of it; the README has a table of what.
 
@@ -161,28 +168,33 @@ def command(
         return
     if cwd is not None:
         raise click.UsageError("--cwd is for --install")
-    lines, lost = _written(store, session_id, at, name)
+    lines, lost, missing = _written(store, session_id, at, name)
     # Spooled, so that half a session never passes for a whole one.
     with SpooledTemporaryFile(SPOOLED) as spool:
         spool.writelines(lines)
         spool.seek(0)
         write_bytes(spool, paged=True)
-    _warn(name, lost)
+    _warn(name, lost, missing)
 
 
-def _written(store: Store, session_id: str, at: str | None, name: str) -> tuple[Iterable[bytes], Sequence[Loss]]:
-    """Returns a session in a format, and what that has no place for."""
+def _written(
+    store: Store, session_id: str, at: str | None, name: str
+) -> tuple[Iterable[bytes], Sequence[Loss], MissingHistory | None]:
+    """Returns a session in a format, what that has no place for, and what the store has not."""
     if name in RESUMABLE:
         made = export_transcript(store, session_id, name, at=at)
-        return made.lines, made.losses
+        return made.lines, made.losses, made.missing
+    missing = None if name in LOGS else store.missing_history(session_id, at=at)
     if name in REQUESTS:
         entries = store.load(session_id, at=at)
-        return _lines(REQUESTS[name][1](build_context(entries))), losses(name, entries)
-    return WRITERS[name](store, session_id, at), ()
+        return _lines(REQUESTS[name][1](build_context(entries))), losses(name, entries), missing
+    return WRITERS[name](store, session_id, at), (), missing
 
 
-def _warn(name: str, lost: Sequence[Loss]) -> None:
-    """Says what the format has no place for, and what became of it."""
+def _warn(name: str, lost: Sequence[Loss], missing: MissingHistory | None) -> None:
+    """Says what the store has not, what the format has no place for, and what became of it."""
+    if missing is not None:
+        note(f"left out: {one_line(str(missing))}")
     told = [f"{fate}: {', '.join(map(str, found))}" for fate, found in groupby(lost, lambda one: one.fate)]
     if told:
         whose = REQUESTS[name][0] if name in REQUESTS else FORMATS[name].title
@@ -206,13 +218,14 @@ def _install(store: Store, session_id: str, at: str | None, name: str, cwd: Path
     if as_json:
         told = {"path": str(path), "written": written, "cwd": made.cwd, "prepare": [*prepare], "resume": [*resume]}
         lost = {fate.replace(" ", "_"): _amounts(made.losses, fate) for fate in ("left out", "as text")}
-        write_json([told | lost])
-        _warn(name, made.losses)
+        missing = {} if made.missing is None else {"missing_history": made.missing.session}
+        write_json([told | lost | missing])
+        _warn(name, made.losses, made.missing)
         return
     there = "" if written else "  (was there already, the same)"
     commands = [shlex.join(one) for one in (("cd", made.cwd), prepare, resume) if one]
     write([one_line(str(path)) + there, one_line(" && ".join(commands))])
-    _warn(name, made.losses)
+    _warn(name, made.losses, made.missing)
 
 
 def _put(export: Callable[[int], Export]) -> tuple[Export, Path, bool]:

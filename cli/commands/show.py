@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from gitsession import Message, SessionInfo, normalized
+from gitsession import Message, MissingHistory, SessionInfo, normalized
 
 from .. import options
 from ..conversation import message_lines, title_lines
-from ..output import style, write, write_json
+from ..output import note, style, write, write_json
 from ..text import one_line
 
 # In how many entries before the last ones their calls are looked for.
@@ -44,17 +44,27 @@ def command(settings: options.Settings, session: str, at: str | None, limit: int
     messages: Iterable[Message] = normalized(entries)
     if limit is not None:
         messages = deque(messages, maxlen=limit)
+    missing = store.missing_history(session_id, at=at)
     if settings.json:
         write_json(messages)
+        if missing is not None:
+            note(f"left out: {one_line(str(missing))}")
     else:
         derived = [*store.derived(session_id)] if at is None else []
-        write(_lines(store.info(session_id, at=at), derived, messages, full=full), paged=True)
+        write(_lines(store.info(session_id, at=at), derived, missing, messages, full=full), paged=True)
 
 
 def _lines(
-    info: SessionInfo, derived: Sequence[tuple[SessionInfo, str | None]], messages: Iterable[Message], *, full: bool
+    info: SessionInfo,
+    derived: Sequence[tuple[SessionInfo, str | None]],
+    missing: MissingHistory | None,
+    messages: Iterable[Message],
+    *,
+    full: bool,
 ) -> Iterator[str]:
     yield from title_lines(info)
+    if missing is not None:
+        yield style(one_line(f"left out: {missing}"), dim=True)
     for what, where in (
         ("lines that were left", info.id),
         ("beside it, from a rewritten file or another of its name", None),

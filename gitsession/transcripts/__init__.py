@@ -54,6 +54,7 @@ FORMATS: Mapping[str, Format] = _Formats(
         "swe-agent",
         "modular-agent",
         "langchain",
+        "chat-log",
         "chat",
         "aider",
     )
@@ -81,10 +82,11 @@ def find_format(stream: BinaryIO, name: str) -> Format | None:
     """
     head = stream.read(_HEAD_BYTES)
     found = recognise(head, name)
-    if found is not None or not _is_part_of_a_line(head):
+    # Messages may be all of a document, or the first line of many.
+    if (found is not None and found.name != "chat") or not _is_part_of_a_line(head):
         return found
     line, rest = head + stream.readline(_MOST_HEAD_BYTES), stream.read(_HEAD_BYTES)
-    return recognise(line + rest, name) or (recognise(rest, name) if line.endswith(b"\n") else None)
+    return recognise(line + rest, name) or found or (recognise(rest, name) if line.endswith(b"\n") else None)
 
 
 def _is_part_of_a_line(head: bytes) -> bool:

@@ -182,6 +182,10 @@ def _never(_record: Record) -> bool:
     return False
 
 
+def _unnumbered(_record: Record) -> int | None:
+    return None
+
+
 def _alone(_path: PurePath, _listing: Listing) -> Bundled | None:
     return None
 
@@ -228,6 +232,8 @@ class Format:
             one that no other session has, and not the name of its file.
         takes_back: Tells from the outline of the first record of a transcript that is written anew whether it takes
             messages back. Then `abandoned` is given all states of the records that are stored, as a log.
+        ordinal: The number of a record, by which a fork that holds only what came after says where it goes on from;
+            None where a record has none.
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories. Such a transcript is read as a `bundle`. None for a transcript that is one file.
         owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
@@ -262,6 +268,7 @@ class Format:
     growth: Callable[[Record], Growth] = is_log
     names_itself: Callable[[Record], bool] = _never
     takes_back: Callable[[Record], bool] = _never
+    ordinal: Callable[[Record], int | None] = _unnumbered
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
     places: tuple[str, ...] = ()

@@ -48,8 +48,12 @@ _LONG_MESSAGE = re.compile(
     rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*(?:"[a-z_]+"\s*:[^{]{0,400}?)?"messages"\s*:\s*)?\[?\s*\{\s*"role"\s*:\s*"'
 )
 
+SECOND = re.compile(rb'\}[ \t\r]*\n\s*\{\s*(?:"[a-z_]+"\s*:[^{]{0,400}?)?"messages"\s*:\s*\[')
+"""How a second line with messages begins that is longer than what a file is recognised by."""
 
-def _is_message(value: Any) -> bool:
+
+def is_message(value: Any) -> bool:
+    """Tells whether a value is a message in a shape of one of the providers."""
     if not isinstance(value, dict):
         return False
     if text(value, "role") in _ROLES:
@@ -63,17 +67,18 @@ def _recognise(head: bytes, _name: str) -> bool:
     if document.is_document(head, _PATHS):
         found = document.first_values(head, _PATHS, 1)
         if found and found[0] is not None:
-            return _is_message(found[0]) and not _is_one_of_many(head)
+            return is_message(found[0]) and not _is_one_of_many(head)
         # The first message may be longer than the head.
-        return bool(_LONG_MESSAGE.search(head[:4096]))
+        return bool(_LONG_MESSAGE.search(head[:4096])) and not _is_one_of_many(head)
     objects = records.first_objects(head, 2)
-    return all(map(_is_message, objects)) if objects else bool(_LONG_MESSAGE.match(head))
+    return all(map(is_message, objects)) if objects else bool(_LONG_MESSAGE.match(head))
 
 
 def _is_one_of_many(head: bytes) -> bool:
     """Tells whether each line holds a conversation of its own, as in files that models are trained on."""
     lines = records.first_objects(head, 2)
-    return len(lines) > 1 and all(isinstance(line.get("messages"), list) for line in lines)
+    several = len(lines) > 1 or (len(lines) == 1 and SECOND.search(head) is not None)
+    return several and all(isinstance(line.get("messages"), list) for line in lines)
 
 
 def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -81,7 +86,7 @@ def _describe(value: dict[str, Any]) -> tuple[str | None, str | None]:
 
 
 def _read(stream: BinaryIO) -> Iterator[Record]:
-    return document.read_stream(stream, _PATHS, _describe, _is_message)
+    return document.read_stream(stream, _PATHS, _describe, is_message)
 
 
 def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
@@ -89,11 +94,11 @@ def _header(path: PurePath, first: Record) -> Mapping[str, Any]:
 
 
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
-    return titled_by_prompt(header, record.value if _is_message(record.value) else {})
+    return titled_by_prompt(header, record.value if is_message(record.value) else {})
 
 
 def _view(record: Record) -> View:
-    if _is_message(record.value):
+    if is_message(record.value):
         return view(record.value)
     if record.problem is None and record.raw.strip():
         return View("meta", (Part("text", one_line(record.raw[:400].decode("utf-8", "replace"), 100)),))
@@ -112,7 +117,7 @@ def _fold(log: Sequence[Record]) -> list[MessageEntry | CompactionEntry]:
             model = text(body, "model")
             if (told := body.get("system")) and isinstance(told, str | list):
                 entries.append(MessageEntry({"role": "system", "content": told}, id=own, timestamp=at))
-        elif _is_message(value):
+        elif is_message(value):
             spoken = model and text(value, "role") == "assistant" and not value.get("model")
             entries.append(MessageEntry({**value, "model": model} if spoken else value, id=own, timestamp=at))
     return entries

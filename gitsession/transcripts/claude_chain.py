@@ -7,10 +7,11 @@ not count for its place, so that a reminder written late does not revive an old 
 
 Broken links are met as they come; a cycle is walked once. Where the file does not have the parent that a record names
 (that line cannot be read, or was never written), or it names itself, the record follows what was said before it in the
-file: what is missing hides no more than itself. All that name the same missing parent follow the same record. The agent
-itself would forget what stands before the gap.
+file: what is missing hides no more than itself. All that name the same missing parent follow the same record. So does
+one that names none and can begin nothing (`parent_of`), or has no uuid. The agent itself would forget what stands
+before the gap. A uuid that is used again for something else, in another place, means the later record from there on.
 
-An import makes the tree of a whole file, however long: so it is columns of numbers, some 50 bytes a record in all.
+An import makes the tree of a whole file, however long: so it is columns of numbers, some 60 bytes a record in all.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,15 @@ from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.claude_prompts import prompt, told, waiting
-from gitsession.transcripts.claude_records import CHAIN, is_aside, is_boundary, is_spoken, is_summary, is_synthetic
+from gitsession.transcripts.claude_records import (
+    CHAIN,
+    is_aside,
+    is_boundary,
+    is_spoken,
+    is_summary,
+    is_synthetic,
+    parent_of,
+)
 from gitsession.transcripts.fields import mapping, text
 
 NONE = -1
@@ -30,6 +39,11 @@ NONE = -1
 
 # What takes the place of a record that is missing is kept as so many less its own place.
 _STAND_IN = NONE - 1
+# What a record follows that names nothing usable: what was said before it.
+_BEFORE = NONE - 1
+
+# As much of a prompt as two records are compared by; their outlines have more.
+_COMPARED = 200
 
 # What a record is, as bits of a byte.
 _LINKED, _SPOKEN, _ASIDE, _META, _BOUNDARY, _SUMMARY, _ATTACHED = (1 << bit for bit in range(7))
@@ -48,14 +62,19 @@ class Tree:
         self._records = records
         self._scratch = scratch
         self._names = Numbering(scratch)  # of the uuids, those of missing parents too
-        self._places = column(scratch, "i", most=3 * len(records))  # of the last records that have them; see `_link`
+        # By these numbers, what a uuid means so far: an index of `_places`, the last records that have it; see `_link`.
+        self._meant = column(scratch, "i", most=3 * len(records))
+        self._places = column(scratch, "i", most=4 * len(records))
         self._kinds = self.column("B")
         self._said = self.column("Q")  # what `_saying` tells of each
+        self._words = self.column("Q")
         self._parents = self.column("i", NONE)
+        # So many steps back are made at most, that the time stays in proportion to the file.
+        self._steps = 10 * len(records)
         for place, record in enumerate(records):
             value = record.value
-            if text(value, "type") in CHAIN and (uuid := text(value, "uuid")):
-                self._take(place, value, uuid)
+            if text(value, "type") in CHAIN:
+                self._take(place, value, text(value, "uuid"))
         self._link()
         self._circling: Column | None = None  # for each record more than 0 if it follows itself; None where none does
         self._find_circles()
@@ -69,18 +88,23 @@ class Tree:
     def _take(self, place: int, value: dict[str, Any], uuid: str) -> None:
         """Notes a record, in the stead of an earlier one of its uuid.
 
-        Until `_link` its parent is the number of a uuid, not a place, and what a boundary has said, which says nothing,
-        is the number of the one that it follows in the file's logic, from 1.
+        Until `_link` its parent is what a uuid means, not a place, and what a boundary has said, which says nothing, is
+        what the one means that it follows in the file's logic, from 1.
         """
-        number = self._number(uuid)
-        self._parents[place] = self._number(text(value, "parentUuid"))
-        if (earlier := self._places[number]) != NONE:
+        named = parent_of(value)
+        self._parents[place] = _BEFORE if named is None else self._meaning(named)
+        meaning = self._meaning(uuid)
+        earlier = NONE if meaning == NONE else self._places[meaning]
+        self._said[place], self._words[place] = _saying(value)
+        if earlier != NONE and self._is_another(earlier, place):
+            meaning = self._means_anew(uuid)
+        elif earlier != NONE:
             self._kinds[earlier] = 0
-            if self._parents[place] == NONE and not is_boundary(value):
+            if self._parents[place] < 0 and not is_boundary(value):
                 # A copy that a fork or a compaction wrote without its parent.
                 self._parents[place] = self._parents[earlier]
-        self._places[number] = place
-        self._said[place] = _saying(value)
+        if meaning != NONE:
+            self._places[meaning] = place
         self._kinds[place] = (
             _LINKED
             | (is_spoken(value) and _SPOKEN)
@@ -91,15 +115,38 @@ class Tree:
         )
         if is_boundary(value):
             self._kinds[place] |= _BOUNDARY
-            self._said[place] = self._number(text(value, "logicalParentUuid")) + 1
+            self._said[place] = self._meaning(text(value, "logicalParentUuid")) + 1
 
-    def _number(self, uuid: str) -> int:
+    def _meaning(self, uuid: str) -> int:
+        """Returns what a uuid means so far; `NONE` for an empty one."""
         if not uuid:
             return NONE
         number = self._names.add(uuid)
-        if number == len(self._places):
+        if number == len(self._meant):
+            self._meant.append(len(self._places))
             self._places.append(NONE)
-        return number
+        return self._meant[number]
+
+    def _means_anew(self, uuid: str) -> int:
+        """Lets a uuid mean another record from here on; what follows the earlier one stays with it."""
+        meaning = self._meant[self._names.add(uuid)] = len(self._places)
+        self._places.append(NONE)
+        return meaning
+
+    def _is_another(self, earlier: int, place: int) -> bool:
+        """Tells whether a record is no later state of the one that has its uuid.
+
+        It stands in another place, and says something else or follows that one.
+        """
+        if self._parents[earlier] == self._parents[place]:
+            return False
+        if self._words[earlier] != self._words[place]:
+            return True
+        while place not in (NONE, earlier) and self._steps:
+            meaning = self._parents[place]
+            place = NONE if meaning < 0 else self._places[meaning]
+            self._steps -= 1
+        return place == earlier
 
     def _link(self) -> None:
         """Makes places of the numbers of parents.
@@ -113,8 +160,8 @@ class Tree:
                 continue
             aside = bool(kind & _ASIDE)
             named, before = self._parents[place], spoken[aside]
-            parent = NONE if named == NONE else self._places[named]
-            if parent == place:
+            parent = NONE if named < 0 else self._places[named]
+            if parent == place or named == _BEFORE:
                 parent = before
             elif parent == NONE and NONE not in (named, before):
                 parent = self._places[named] = _STAND_IN - before
@@ -155,7 +202,8 @@ class Tree:
     def find(self, uuid: str) -> int | None:
         """Returns the record of a uuid; None if there is none."""
         number = self._names.find(uuid)
-        return None if number is None or self._places[number] <= NONE else self._places[number]
+        place = NONE if number is None else self._places[self._meant[number]]
+        return None if place <= NONE else place
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of a record of the tree."""
@@ -165,7 +213,7 @@ class Tree:
 
     def entry_id(self, place: int) -> str:
         """Returns the id under which a record is known: its commit's, or the one it carries itself."""
-        return self._records[place].id or text(self.value(place), "uuid")
+        return self._records[place].id or text(self.value(place), "uuid") or f"record-{place}"
 
     def is_aside(self, place: int) -> bool:
         """Tells whether a record belongs to a subagent or to another member of a team."""
@@ -266,18 +314,21 @@ class Tree:
         self._circling = followers if any(count > 0 for count in followers) else None
 
 
-def _saying(value: dict[str, Any]) -> int:
+def _saying(value: dict[str, Any]) -> tuple[int, int]:
     """Returns what tells a typed prompt or command, or a model's answer, from others; 0 for anything else.
 
-    It is a digest of 64 bits. What is written twice, as when a session is resumed, has the same one, and so have all
-    parts of an answer.
+    They are digests of 64 bits. What is written twice, as when a session is resumed, has the same ones, and so have all
+    parts of an answer. The second depends on the words of a prompt alone, not on when it was typed, and is there for
+    what the agent itself says as well.
     """
     if said := prompt(value) or told(value):
-        key = f"{text(value, 'promptId') or text(value, 'timestamp')} {said}"
-    elif said := waiting(value):
-        key = f"queued {said}"
-    elif text(value, "type") != "assistant" or value.get("isApiErrorMessage") is True or is_synthetic(value):
-        return 0
-    else:
-        key = text(mapping(value, "message"), "id")
+        return _digest(f"{text(value, 'promptId') or text(value, 'timestamp')} {said}"), _digest(said[:_COMPARED])
+    if said := waiting(value):
+        return _digest(f"queued {said}"), _digest(said[:_COMPARED])
+    own = _digest(text(mapping(value, "message"), "id"))
+    spoke = text(value, "type") == "assistant" and value.get("isApiErrorMessage") is not True
+    return own if spoke and not is_synthetic(value) else 0, own
+
+
+def _digest(key: str) -> int:
     return int.from_bytes(blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") if key else 0

@@ -131,6 +131,7 @@ class _Fold:
             if self._open and results(value):
                 self._results.append(place)
             elif place not in self._said:
+                self._said.add(place)
                 self._say(place)
         elif queued(value) is not None:
             self._say(place)

@@ -4,7 +4,7 @@ from typing import Any
 
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.claude_prompts import prompt, told, waiting
-from gitsession.transcripts.claude_records import CHAIN, is_synthetic
+from gitsession.transcripts.claude_records import CHAIN, begins, is_synthetic
 from gitsession.transcripts.fields import text
 
 # What the tree of records is made of, and what tells prompts apart.
@@ -14,6 +14,8 @@ _TREE = (
 )
 _PROMPT = ("promptId", "timestamp", "origin")
 _OUTLINED = 500
+# What stands for all that a line begins with and that is no prompt.
+_BEGINNING = "<command-name>"
 
 
 def outline(record: Record) -> Record:
@@ -34,4 +36,8 @@ def outline(record: Record) -> Record:
         kept["message"] = {**kept.get("message", {}), "content": said}
     elif said := waiting(value)[:_OUTLINED]:
         kept["attachment"] = {"type": "queued_command", "prompt": said}
+    if value.get("parentUuid") is not None:
+        kept.setdefault("parentUuid", False)  # such as an empty one
+    elif text(value, "type") == "user" and not said and begins(value):
+        kept["message"] = {**kept.get("message", {}), "content": _BEGINNING}
     return record._replace(raw=b"", value=kept)

@@ -14,6 +14,9 @@ CHAIN = ("user", "assistant", "system", "attachment", "progress")
 
 _SYNTHETIC = "<synthetic>"
 
+# What tells of a request or of a turn.
+_NOTICES = {("system", kind) for kind in ("api_error", "turn_duration", "stop_hook_summary", "away_summary")}
+
 # Other kinds, each with the field that it is known by and that says most.
 KINDS = {
     "summary": "summary",
@@ -60,6 +63,31 @@ def calls(value: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the calls of tools that an assistant record holds."""
     blocks = items(value.get("message"), "content") if text(value, "type") == "assistant" else []
     return [block for block in blocks if text(block, "type").endswith("tool_use")]
+
+
+def parent_of(value: dict[str, Any]) -> str | None:
+    """Returns the uuid of the record that one follows.
+
+    Returns:
+        "" for one that begins a line: a prompt, a command, what a hook puts before them. None for one that names
+        nothing usable and can begin nothing: it has lost its uuid or its content, or is an answer, the result of a
+        call, a summary, or a notice of what was going on.
+    """
+    named = value.get("parentUuid")
+    if isinstance(named, str) and named:
+        return named
+    return "" if named is None and text(value, "uuid") and begins(value) else None
+
+
+def begins(value: dict[str, Any]) -> bool:
+    """Tells whether a conversation can begin with what a record holds."""
+    kind, said = text(value, "type"), content(value)
+    if kind != "user":
+        return kind != "assistant" and (kind, text(value, "subtype")) not in _NOTICES
+    if is_summary(value) or results(value):
+        return False
+    blocks = said if isinstance(said, list) else [{"text": said}]
+    return any(text(block, "text") or text(block, "type") in ("image", "document") for block in blocks)
 
 
 def is_spoken(value: dict[str, Any]) -> bool:

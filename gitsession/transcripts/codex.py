@@ -3,8 +3,8 @@
 A session is named by its file, which names it by the id in its first record; a page of a longer session has the page
 behind it. Later `session_meta` records were copied from the session that this one was forked from.
 
-A fork either repeats the records of its origin, or says where in it they end (`history_base`); then the file, and so
-the session here, has only what came after.
+A fork either repeats the records of its origin, or says where in it they end (`history_base`), by the numbers of the
+records, which go on from there; then the file, and so the session's log, has only what came after.
 """
 
 import re
@@ -90,6 +90,10 @@ def _about(meta: dict[str, Any]) -> dict[str, Any]:
     return {"cwd": text(meta, "cwd") or None, "git_branch": text(mapping(meta, "git"), "branch") or None}
 
 
+def _ordinal(record: Record) -> int | None:
+    return integer(record.value, "ordinal") if isinstance(record.value, dict) else None
+
+
 def _learn(header: Mapping[str, Any], record: Record) -> Mapping[str, Any]:
     value = record.value
     if not isinstance(value, dict):
@@ -132,6 +136,7 @@ CODEX = Format(
     abandoned=_abandoned,
     write=records.join,
     outline=outline,
+    ordinal=_ordinal,
     returns=_returns,
     places=("${CODEX_HOME:-~/.codex}/sessions", "${CODEX_HOME:-~/.codex}/archived_sessions"),
     names=("rollout-*.jsonl", "rollout-*.jsonl.zst"),

@@ -180,7 +180,8 @@ class Turns:
         last = place = -1
         while gone:
             place, kind = _unpacked(self._said.pop())
-            last = place if last < 0 and kind in _SPOKEN else last
+            # What was compacted since belongs to the line.
+            last = place if last < 0 and kind != "context" else last
             gone -= kind == "user"
         # What was injected for the first turn taken back goes with it; what stands before the first of all stays.
         while self._said_prompts and _unpacked(self._said[len(self._said) - 1])[1] == "context":

@@ -5,6 +5,7 @@ on what stands before it: `$set`, `$rewindTo`.
 """
 
 import re
+from hashlib import blake2b
 from typing import Any
 
 from gitsession.blocks import flat_text
@@ -20,7 +21,12 @@ TYPES = ("user", "gemini", "info", "error", "warning")
 SNAPSHOT = "<state_snapshot>"
 """What the summary that stands for a compressed history is marked with."""
 
+ANSWER = 1
+"""The bit of what `saying` tells that is set for an answer of the model."""
+
 _FAILED = ("error", "cancelled")
+# As much of a message as two are compared by.
+_COMPARED = 200
 # What the agent puts into the user's mouth begins like this.
 _INJECTED = re.compile(
     r"\s*(?:This is the Gemini CLI\. We are setting up|<(?:session_context|hook_context|system-reminder)>)"
@@ -103,24 +109,58 @@ def show(record: Record) -> View:
     return View("meta", (Part("text", one_line(compact(value), 200)),))
 
 
+def is_snapshot(value: dict[str, Any]) -> bool:
+    """Tells whether a message is the summary that stands for a compressed history."""
+    return SNAPSHOT in flat_text(value.get("content"))
+
+
+def saying(value: dict[str, Any]) -> int:
+    """Returns what tells a prompt that was typed, or an answer, from others; 0 for anything else.
+
+    It is a digest of 64 bits of how it begins; the last of them tells answers (`ANSWER`). A command is no
+    prompt: the agent does not keep it.
+    """
+    said, kind = _said(value), text(value, "type")
+    if not said or kind not in ("user", "gemini") or is_snapshot(value):
+        return 0
+    if kind == "user" and (said.startswith(("/", "?")) or _INJECTED.match(said)):
+        return 0
+    digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") & ~ANSWER | 2 | (kind == "gemini" and ANSWER)
+
+
 def outline(record: Record) -> Record:
-    """Returns a record with what tells which messages stand after it, but not what they say."""
+    """Returns a record with what tells which messages stand after it, and how they begin."""
     value = record.value
     kept: dict[str, Any] | None = None
     if is_message(value):
-        kept = {"id": value["id"], "type": value["type"]}
+        kept = _outlined(value)
     elif back := text(value, "$rewindTo"):
         kept = {"$rewindTo": back}
     elif isinstance(found := mapping(value, "$set").get("messages"), list):
-        kept = {"$set": {"messages": [outlined for one in found if (outlined := _outlined(one))]}}
+        kept = {"$set": {"messages": [_outlined(one) for one in found if is_message(one)]}}
     return record._replace(raw=b"", value=kept)
 
 
-def _outlined(value: Any) -> dict[str, Any] | None:
-    if not is_message(value):
-        return None
-    mark = SNAPSHOT if SNAPSHOT in flat_text(value.get("content")) else ""
-    return {"id": value["id"], "type": value["type"], "content": mark}
+def _outlined(value: dict[str, Any]) -> dict[str, Any]:
+    said = _said(value) if text(value, "type") in ("user", "gemini") else ""
+    mark = SNAPSHOT if is_snapshot(value) and SNAPSHOT not in said else ""
+    return {"id": value["id"], "type": value["type"], "content": mark + said}
+
+
+def _said(value: dict[str, Any]) -> str:
+    """Returns the beginning of what a message says, without thoughts; of an answer without words what it calls."""
+    content = value.get("content")
+    parts = content if isinstance(content, list) else [content]
+    words = (one if isinstance(one, str) else text(one, "text") for one in parts if not _is_thought(one))
+    if said := "".join(words).strip()[:_COMPARED].strip():
+        return said
+    calls = [text(call, "id") for call in items(value, "toolCalls")]
+    return " ".join(calls or [text(mapping(one, "functionCall"), "id") for one in parts]).strip()[:_COMPARED].strip()
+
+
+def _is_thought(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("thought") is True
 
 
 def _result(call: dict[str, Any], *, attached: bool) -> Message:

@@ -1,12 +1,13 @@
 """The tree that the entries of a pi session form, and the line in it that the agent would resume.
 
 Each entry names the one it follows. The line ends with the last entry in the file. Of two entries with one id the later
-counts; a cycle is walked once. In the first version entries had no ids: each follows the one before it.
+counts; one that follows the other is an entry of its own, which the id means from there on. A cycle is walked once. In
+the first version entries had no ids: each follows the one before it.
 
 Where the file does not have the parent that an entry names (that line cannot be read, or is gone), or it names itself,
 the entry follows the one before it in the file: what is missing hides no more than itself. All that name the same
-missing parent follow the same entry. Only an entry that names no parent begins a line. (The agent itself would forget
-what stands before the gap.)
+missing parent follow the same entry. Only an entry that names no parent begins a line, and only if one can begin with
+it (`begins`); another one follows the one before it as well. (The agent itself would forget what stands before a gap.)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,17 +23,33 @@ from gitsession.transcripts.fields import mapping, text
 ROLES = ("user", "assistant", "toolResult", "tool")
 """The roles of messages that make a line worth keeping: what was said, not what an extension noted."""
 
+# The roles of messages that a conversation can begin with.
+_FIRST_ROLES = ("user", "bashExecution", "custom", "hookMessage", "branchSummary", "system")
+
 # What stands for a parent where there is none: the entry begins a line, or the record is no entry.
 _NONE, _NO_ENTRY = -1, -2
+# What an entry follows that names nothing usable: the one before it.
+_FOLLOWS = -3
 # What takes the place of an entry that is missing is kept as so many less its own place.
 _STAND_IN = _NONE - 1
 # How an entry was passed on the ways back from the ends of lines: not by 0, an earlier way, or the present one.
 _BEFORE, _NOW = 1, 2
 
 
-def parent_of(value: dict[str, Any]) -> str:
-    """Returns the id of the entry that one follows; "" where it follows none."""
-    return text(value, "parentId") or text(value, "parent_id")
+def parent_of(value: dict[str, Any]) -> str | None:
+    """Returns the id of the entry that one follows; "" where it follows none, None where it names nothing usable."""
+    named = value.get("parentId")
+    if named is None:
+        named = value.get("parent_id")
+    if isinstance(named, str) and named:
+        return named
+    return "" if named is None and begins(value) else None
+
+
+def begins(value: dict[str, Any]) -> bool:
+    """Tells whether a conversation can begin with an entry: not with an answer, a result, a summary or nothing."""
+    kind = text(value, "type")
+    return kind != "compaction" if kind != "message" else text(mapping(value, "message"), "role") in _FIRST_ROLES
 
 
 def is_entry(value: Any) -> bool:
@@ -59,7 +76,7 @@ class _Line(NamedTuple):
 class Tree:
     """The entries of a session that follow each other. All its places are positions in the sequence of records.
 
-    An import makes it of a whole file, however long: so it is columns of numbers, some 10 bytes an entry in all.
+    An import makes it of a whole file, however long: so it is columns of numbers, some 15 bytes an entry in all.
     """
 
     def __init__(self, records: Sequence[Record], scratch: Scratch | None = None) -> None:
@@ -72,37 +89,64 @@ class Tree:
         self._records = records
         self._scratch = scratch
         self._names = Numbering(scratch)
-        self._places = column(
-            scratch, "i", most=2 * len(records)
-        )  # by the numbers of the ids: the last ones that have them
-        self._parents = self._column("i", _NO_ENTRY)
+        # By the numbers of the ids, what each means so far: an index of the places, of the last entries that have it.
+        self._meant = column(scratch, "i", most=2 * len(records))
+        self._places = column(scratch, "i", most=3 * len(records))
+        self._parents = self._column("i", _NO_ENTRY)  # until they are linked, what the ids of the parents mean
         self._spoken = self._column("B")
-        for place, record in enumerate(records):
-            if is_entry(record.value) and (name := text(record.value, "id")):
-                number = self._names.add(name)
-                if number == len(self._places):
-                    self._places.append(place)
-                self._places[number] = place
-        before: int | None = None
+        # So many steps back are made at most, that the time stays in proportion to the file.
+        self._steps = 10 * len(records)
         for place, record in enumerate(records):
             if is_entry(record.value):
-                parent = self._parent(record.value, before) if text(record.value, "id") else before
-                parent = before if parent == place else parent
-                self._parents[place] = _NONE if parent is None else parent
-                self._spoken[place] = _is_spoken(record.value)
-                before = place
-        self.leaf = before
+                self._take(place, record.value)
+        self.leaf = self._link()
 
-    def _parent(self, value: dict[str, Any], before: int | None) -> int | None:
-        """Returns the entry that one follows, given the one before it in the file; None where it begins a line."""
-        named = parent_of(value)
-        if not named or before is None:
-            return self.find(named)
-        number = self._names.add(named)
-        if number == len(self._places):
-            self._places.append(_STAND_IN - before)
-        place = self._places[number]
-        return _STAND_IN - place if place <= _STAND_IN else place
+    def _take(self, place: int, value: dict[str, Any]) -> None:
+        """Notes an entry, in the stead of an earlier one of its id."""
+        own = text(value, "id")
+        named = parent_of(value) if own else None
+        parent = self._parents[place] = _FOLLOWS if named is None else self._meaning(named)
+        self._spoken[place] = _is_spoken(value)
+        if (meaning := self._meaning(own)) != _NONE:
+            earlier = self._places[meaning]
+            if earlier != _NONE and self._parents[earlier] != parent and self._follows(place, earlier):
+                meaning = self._meant[self._names.add(own)] = len(self._places)
+                self._places.append(place)
+            self._places[meaning] = place
+
+    def _follows(self, place: int, earlier: int) -> bool:
+        """Tells whether an entry follows an earlier one, as far as it was looked back often enough."""
+        while place not in (_NONE, earlier) and self._steps:
+            meaning = self._parents[place]
+            place = max(self._places[meaning], _NONE) if meaning >= 0 else _NONE
+            self._steps -= 1
+        return place == earlier
+
+    def _meaning(self, name: str) -> int:
+        """Returns what an id means so far; `_NONE` for an empty one."""
+        if not name:
+            return _NONE
+        number = self._names.add(name)
+        if number == len(self._meant):
+            self._meant.append(len(self._places))
+            self._places.append(_NONE)
+        return self._meant[number]
+
+    def _link(self) -> int | None:
+        """Makes places of what the ids of parents mean; returns the last entry, None if there is none."""
+        before = _NONE
+        for place in range(len(self._parents)):
+            meaning = self._parents[place]
+            if meaning == _NO_ENTRY:
+                continue
+            parent = before if meaning == _FOLLOWS else _NONE if meaning == _NONE else self._places[meaning]
+            if parent == _NONE != before and meaning >= 0:
+                parent = self._places[meaning] = _STAND_IN - before
+            if parent <= _STAND_IN:
+                parent = _STAND_IN - parent
+            self._parents[place] = before if parent == place else parent
+            before = place
+        return None if before == _NONE else before
 
     def _column(self, code: str, fill: int = 0) -> Column:
         """Returns a number for each record."""
@@ -115,7 +159,8 @@ class Tree:
     def find(self, name: str) -> int | None:
         """Returns the entry of an id; None if there is none."""
         number = self._names.find(name)
-        return None if number is None or self._places[number] <= _STAND_IN else self._places[number]
+        place = _NONE if number is None else self._places[self._meant[number]]
+        return None if place <= _NONE else place
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of an entry."""

@@ -119,6 +119,25 @@ def test_show_full_folds_nothing(gitsession: Run, fix_login: str) -> None:
     assert [f"  | line {n}" in lines for n in range(100)] == [True] * 100
 
 
+def test_what_a_conversation_should_begin_with_and_does_not_is_told(
+    gitsession: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork = next(FIXTURES.glob("codex/*_page2.jsonl"))
+    base = "2f0221d2-609a-5dc4-a49e-c1753e3f174f"
+    gitsession("import", fork)
+    told = f"left out: history of {base}, which is not in the store"
+    name = fork.stem[-42:]
+    assert gitsession("show", name).out.splitlines()[2] == told
+    for arguments in (["show", name, "--json"], *(["export", name, "--format", one] for one in ("messages", "openai"))):
+        assert gitsession(*arguments).err.splitlines()[0] == told
+    assert gitsession("export", name, "--format", "claude-code").err.splitlines()[0] == told
+    for own in ("jsonl", "original", "codex"):
+        assert gitsession("export", name, "--format", own).err == ""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    done = gitsession("export", name, "--format", "claude-code", "--install", "--json")
+    assert (done.values[0]["missing_history"], told in done.err.splitlines()) == (base, True)
+
+
 def test_show_begins_where_it_is_told_to(gitsession: Run, fix_login: str) -> None:
     assert "The token" not in gitsession("show", "fix-login", "--at", "#2").out
     shown = gitsession("show", "fix-login", "-n", "1", "--json").values

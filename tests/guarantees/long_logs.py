@@ -126,6 +126,10 @@ def _chat(records: int) -> Values:
     return map(_message, range(records))
 
 
+def _chat_log(records: int) -> Values:
+    return ({"messages": [_message(1), _message(number)]} for number in range(records))
+
+
 def _langchain(records: int) -> Values:
     for number in range(records):
         kind = "ai" if number % 2 else "human"
@@ -155,5 +159,6 @@ LOGS: dict[str, Callable[[int], Iterator[Any]]] = {
     "modular-agent": _modular_agent,
     "langchain": _langchain,
     "chat": _chat,
+    "chat-log": _chat_log,
     "aider": _aider,
 }

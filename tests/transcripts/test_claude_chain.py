@@ -1,10 +1,11 @@
 """The tree of a Claude Code transcript: which line the agent would resume, and which ones were left."""
 
 import pytest
-from claude_logs import answer, boundary, call, ids, left, other, result, summary, user
+from claude_logs import answer, boundary, call, ids, left, other, record, result, summary, user
 from transcript_files import FIXTURES, records_of
 
 from gitsession.transcripts import FORMATS, Record
+from gitsession.transcripts.fields import text
 
 START = [user("u1", None, "one"), answer("a1", "u1", "1", "m1")]
 
@@ -237,6 +238,85 @@ def test_records_that_follow_each_other_in_a_circle_are_walked_once() -> None:
     circle = [user("u1", "a2", "one"), answer("a1", "u1", "1", "m1"), answer("a2", "a1", "2", "m2")]
     assert ids(circle) == ["u1", "a1", "a2"]
     assert left([*circle, user("u2", "a1", "two"), user("u3", "a1", "three")]) == []
+
+
+FAILED = answer("e1", None, "API Error: overloaded", "m8", isApiErrorMessage=True)
+LOST = record({"type": "user", "uuid": "u2", "parentUuid": None, "message": "lost"})
+
+
+@pytest.mark.parametrize(
+    ("root", "shown"),
+    [
+        (FAILED, ["e1"]),
+        (answer("a2", None, "from nowhere", "m2"), ["a2"]),
+        (call("a2", None, "t1", "m2"), ["a2"]),
+        (result("r1", None, "t1"), ["r1"]),
+        (LOST, []),
+        (user("u2", None, []), []),
+        (user("u2", None, None), []),
+        (user("s1", None, "so far", isCompactSummary=True), ["s1"]),
+        (other("s1", None, "system", subtype="api_error"), []),
+        (user("u2", "", "two"), ["u2"]),
+        (record({"type": "user", "uuid": "u2", "parentUuid": [], "message": {"content": "two"}}), ["u2"]),
+        (record({"type": "user", "uuid": "", "parentUuid": "a1", "message": {"content": "two"}}), ["record-2"]),
+        (record({"type": "user", "uuid": 5, "parentUuid": None, "message": {"content": "two"}}), ["record-2"]),
+    ],
+    ids=[
+        *("a failed request", "an answer", "a call", "a result", "no message", "nothing", "no content", "a summary"),
+        *("a notice", "an empty parent", "a parent that is none", "an empty uuid", "a uuid that is none"),
+    ],
+)
+def test_what_begins_no_conversation_follows_what_was_said_before_it(root: Record, shown: list[str]) -> None:
+    assert ids([*START, root]) == ["u1", "a1", *shown]
+    assert left([*START, root]) == []
+    after = [user("u3", text(root.value, "uuid") or "lost", "three"), answer("a3", "u3", "3", "m3")]
+    assert ids([*START, root, *after]) == ["u1", "a1", *shown, "u3", "a3"]
+    assert left([*START, root, *after]) == []
+    assert ids([root, *after]) == [*(["record-0"] if "record-2" in shown else shown), "u3", "a3"]
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        user("u2", None, "two"),
+        user("u2", None, [{"type": "image", "source": {}}]),
+        user("u2", None, COMMAND),
+        user("u2", None, "Caveat", isMeta=True),
+        other("u2", None, "attachment"),
+        other("u2", None, "system", subtype="local_command"),
+        record({"type": "user", "uuid": "u2", "message": {"content": "two"}}),
+    ],
+    ids=["a prompt", "an image", "a command", "injected context", "an attachment", "what a command prints", "no link"],
+)
+def test_what_begins_a_conversation_leaves_the_one_before_it(root: Record) -> None:
+    log = [*START, root, user("u3", "u2", "three"), answer("a3", "u3", "3", "m3")]
+    assert ids(log)[-2:] == ["u3", "a3"]
+    assert left(log) == [("a1", None)]
+
+
+TWICE = [*START, user("d", "a1", "two"), answer("a2", "d", "2", "m2")]
+
+
+@pytest.mark.parametrize(
+    ("again", "shown"),
+    [
+        ([user("d", "a2", "three")], ["u1", "a1", "d", "a2", "d", "a3"]),
+        ([user("d", "a2", "two")], ["u1", "a1", "d", "a2", "d", "a3"]),
+        ([result("d", "a2", "t1")], ["u1", "a1", "d", "a2", "d", "a3"]),
+        ([user("d", "a1", "three")], ["u1", "a1", "d", "a3"]),
+        ([user("d", None, "two")], ["u1", "a1", "d", "a3"]),
+    ],
+    ids=["a prompt", "the same prompt", "a result", "a prompt in its place", "a copy without its parent"],
+)
+def test_a_uuid_that_is_used_again_in_another_place_is_another_record(again: list[Record], shown: list[str]) -> None:
+    assert ids([*TWICE, *again, answer("a3", "d", "3", "m3")]) == shown
+
+
+def test_a_uuid_that_is_used_again_leaves_a_line_only_where_one_was_left() -> None:
+    log = [*TWICE, user("d", "a2", "three"), answer("a3", "d", "3", "m3")]
+    assert left(log) == []
+    assert left([*TWICE, user("d", "u1", "three"), answer("a3", "d", "3", "m3")]) == [("a2", "u1")]
+    assert left([*log, *log, user("u4", "a3", "four")]) == []
 
 
 def test_a_subagent_follows_nobody_else_over_a_line_that_cannot_be_read() -> None:

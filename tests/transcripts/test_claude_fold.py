@@ -288,3 +288,9 @@ def test_a_prompt_that_waits_at_the_end_is_shown() -> None:
     ]
     assert ids([*START, *waiting]) == ["u1", "a1", "q1"]
     assert ids([*START, *waiting, user("u2", "a1", "two")]) == ["u1", "a1", "u2"]
+
+
+def test_a_result_and_a_call_without_ids_are_shown_once() -> None:
+    nameless = result("r1", "a1", "")
+    log = [*START, nameless, answer("a2", "r1", [{"type": "tool_use", "name": "Read", "input": {}}], "m2")]
+    assert ids(log) == ["u1", "a1", "r1", "a2"]

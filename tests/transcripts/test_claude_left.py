@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gitsession.model import MessageEntry
 from gitsession.transcripts import Record
+from tests.scratches import abandoned
 
 SAID = ("typed", "answer", "part", "shell", "review")
 KINDS = (*SAID, "queued", "command", "injected", "interrupted", "result", "failed", "system", "compacted")
@@ -65,6 +66,40 @@ def test_all_that_is_said_is_shown(made: list[tuple[str, int]]) -> None:
             wanted.add(f"said {number}")
     places = {one.id: place for place, one in enumerate(log)}
     assert wanted <= shown(log).union(*(shown(log[: places[last] + 1]) for last, _ in left(log)))
+
+
+LINKS = ("no parent", "an empty parent", "a parent that is gone", "no uuid", "a uuid that was used")
+whole = st.sampled_from([kind for kind in KINDS if kind != "part"])
+
+
+@given(st.lists(st.tuples(whole, st.integers(0, 6), st.sampled_from([*[""] * 5, *LINKS])), max_size=9))
+def test_all_that_is_said_is_shown_whatever_its_links_have_become(made: list[tuple[str, int, str]]) -> None:
+    log = [record(0, "typed", None)._replace(id="c0")]
+    wanted = {"said 0"}
+    for number, (kind, back, link) in enumerate(made, 1):
+        before = log[-1 - back] if back < len(log) else None
+        value = dict(record(number, kind, before and before._replace(id=before.value["uuid"])).value)
+        used = log[number * 7 % len(log)].value["uuid"]
+        taken = [one.value for one in log if one.value["uuid"] == used]
+        match link:
+            case "no parent":
+                value["parentUuid"] = None
+            case "an empty parent":
+                value["parentUuid"] = ""
+            case "a parent that is gone":
+                value["parentUuid"] = "gone"
+            case "no uuid":
+                value["uuid"] = ""
+            # Words that stand in the place of others take it.
+            case "a uuid that was used" if kind in SAID and value["parentUuid"] not in [
+                one["parentUuid"] for one in taken
+            ]:
+                value["uuid"] = used
+        log.append(Record(b"", value, id=f"c{number}"))
+        if kind in SAID:
+            wanted.add(f"said {number}")
+    lines = abandoned(CLAUDE_CODE, log, damaged=True)
+    assert wanted <= shown(log).union(*(shown(log[: int(line.last[1:]) + 1]) for line in lines))
 
 
 START = [user("u1", None, "one"), answer("a1", "u1", "1", "m1")]

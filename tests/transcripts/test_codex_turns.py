@@ -111,6 +111,14 @@ def test_a_rollback_over_a_compaction_takes_it_back() -> None:
     assert said(records) == [("user", "one"), ("assistant", "1")]
 
 
+def test_a_line_that_is_taken_back_ends_behind_its_compactions() -> None:
+    compacted = [record("compacted", {"message": "so far"}), record("compacted", {"message": "once more"})]
+    records = log(typed("one"), answer("1"), compacted, rollback(1), typed("two"))
+    assert said(records) == [("user", "two")]
+    assert left(records) == [("r5", None)]
+    assert [who for who, _ in said(records[:6])] == ["user", "assistant", "compaction", "compaction"]
+
+
 def test_the_fixture_leaves_two_lines() -> None:
     assert left(log(records_of(FIXTURES / "codex" / "rollback.jsonl"))) == [("r24", "r16"), ("r33", "r8")]
 

@@ -7,6 +7,7 @@ import pytest
 from folded import assistant, call, conversation, entries, speakers, tool, user
 from transcript_files import FIXTURES, header_of, read, records_of
 
+from gitsession.model import CompactionEntry, build_context
 from gitsession.transcripts import FORMATS, AbandonedLine, recognise
 from tests.scratches import abandoned
 
@@ -93,6 +94,130 @@ def test_a_history_that_is_set_replaces_the_messages() -> None:
     found = GEMINI.fold(read(GEMINI, content))
     assert [entry.message["content"] for entry in found] == ["masked", "c", "d"]
     assert [entry.id for entry in found] == ["b", "record-3/2", "d"]
+
+
+def answered(name: str, words: str = "") -> dict[str, object]:
+    return {"id": name, "type": "gemini", "content": words or name}
+
+
+def setting(*messages: dict[str, object]) -> dict[str, object]:
+    return {"$set": {"messages": list(messages)}}
+
+
+SUMMARY = said("s", "<state_snapshot>so far</state_snapshot>")
+TALK = [said("A"), answered("a"), said("B"), answered("b")]
+COMPACTED = [*TALK, setting(SUMMARY, answered("got"), said("B"), answered("b")), said("C"), answered("c")]
+MORE = [said("D"), answered("d")]
+
+
+def shown(*values: object) -> list[str]:
+    """Returns the conversation: what each message says, and in brackets what a compaction does."""
+    found = GEMINI.fold(read(GEMINI, lines(*values)))
+    return [f"[{one.summary[16:-17]}]" if isinstance(one, CompactionEntry) else one.message["content"] for one in found]
+
+
+def context(*values: object) -> list[str]:
+    return [message["content"] for message in build_context(GEMINI.fold(read(GEMINI, lines(*values))))]
+
+
+def left(*values: object) -> list[tuple[int, int | None]]:
+    """Returns where lines were left, and what they have in common with the conversation, as numbers of records."""
+    log = [record._replace(id=str(place)) for place, record in enumerate(read(GEMINI, lines(*values)))]
+    return [(int(one.last), None if one.at is None else int(one.at)) for one in abandoned(GEMINI, log)]
+
+
+S = "[Conversation summary]\n<state_snapshot>so far</state_snapshot>"
+
+
+@pytest.mark.parametrize(
+    ("back", "conversation", "model", "at"),
+    [
+        ("B", ["A", "a", "[so far]", "D", "d"], [S, "D", "d"], 5),
+        ("b", ["A", "a", "B", "[so far]", "D", "d"], [S, "B", "D", "d"], 5),
+        ("C", ["A", "a", "B", "b", "[so far]", "D", "d"], [S, "B", "b", "D", "d"], 5),
+        ("got", ["A", "a", "[so far]", "D", "d"], [S, "D", "d"], 5),
+        ("s", ["D", "d"], ["D", "d"], None),
+        ("A", ["D", "d"], ["D", "d"], None),
+    ],
+    ids=["to what was kept", "into it", "to what came after", "to the summary", "before it", "to what is compressed"],
+)
+def test_a_rewind_after_a_compression_goes_back_in_what_the_agent_has(
+    back: str, conversation: list[str], model: list[str], at: int | None
+) -> None:
+    log = [*COMPACTED, {"$rewindTo": back}, *MORE]
+    assert shown(*log) == conversation
+    assert context(*log) == model
+    assert left(*log) == [(7, at)]
+
+
+def test_a_rewind_right_after_a_compression_leaves_a_line_without_it() -> None:
+    assert left(*COMPACTED[:5], {"$rewindTo": "B"}, *MORE) == [(4, 2)]
+    assert left(*COMPACTED[:5], {"$rewindTo": "b"}, *MORE) == [(4, 3)]
+
+
+def test_a_history_with_its_summary_may_be_set_again() -> None:
+    again = [said("env", "<session_context>now"), SUMMARY, answered("got"), answered("b", "masked"), said("C")]
+    log = [*COMPACTED, {"id": "i", "type": "info", "content": "cancelled"}, setting(*again, answered("c")), *MORE]
+    assert shown(*log) == ["A", "a", "B", "masked", "[so far]", "C", "c", "<session_context>now", "D", "d"]
+    assert context(*log) == [S, "masked", "C", "c", "<session_context>now", "D", "d"]
+    assert left(*log) == []
+    assert context(*COMPACTED, setting(*again[1:4]), *MORE) == [S, "masked", "D", "d"]
+    assert left(*COMPACTED, setting(*again[1:4]), *MORE) == [(7, 5)]
+
+
+def test_what_a_compression_kept_may_be_taken_back_by_the_history_that_is_set() -> None:
+    again = [said("env", "<session_context>now"), SUMMARY, answered("got")]
+    assert context(*COMPACTED[:5], setting(*again, said("B")), *MORE) == [S, "B", "<session_context>now", "D", "d"]
+    assert left(*COMPACTED[:5], setting(*again, said("B")), *MORE) == [(4, 3)]
+    assert shown(*COMPACTED, setting(*again, said("C"), answered("c")), *MORE)[:6] == [
+        "A",
+        "a",
+        "B",
+        "b",
+        "[so far]",
+        "C",
+    ]
+    assert context(*COMPACTED, setting(*again[1:], said("C"), answered("c")), *MORE) == [S, "C", "c", "D", "d"]
+
+
+def test_with_a_summary_that_is_taken_back_goes_what_it_stands_for() -> None:
+    alone = [*TALK, setting(SUMMARY, answered("got"))]
+    assert shown(*alone, setting(), *MORE) == ["D", "d"]
+    assert left(*alone, setting(), *MORE) == [(5, None)]
+
+
+def test_what_was_compressed_twice_is_shown_once() -> None:
+    second = said("s2", "<state_snapshot>anew</state_snapshot>")
+    log = [*COMPACTED, setting(second, answered("got2"), said("C"), answered("c")), {"$rewindTo": "C"}, *MORE]
+    assert shown(*log) == ["A", "a", "B", "b", "[so far]", "[anew]", "D", "d"]
+    assert context(*log) == [S.replace("so far", "anew"), "D", "d"]
+
+
+@pytest.mark.parametrize(
+    ("history", "lines"),
+    [
+        ([TALK[0], TALK[1]], [(4, 2)]),
+        ([], [(4, None)]),
+        ([said("x", "another"), answered("y")], [(4, None)]),
+        ([said("1", "A"), answered("2", "a")], [(4, 2)]),
+        ([said("1", "A"), answered("2", "a"), said("3", "B"), answered("4", "b")], []),
+        ([said("env", "<session_context>now"), *TALK], []),
+        ([TALK[0], TALK[1], TALK[2], answered("b", "shortened")], []),
+        ([TALK[2], TALK[3]], []),
+    ],
+    ids=["restored", "emptied", "another chat", "restored as it was saved", "saved", "resumed", "masked", "cut short"],
+)
+def test_a_history_that_is_set_leaves_a_line_where_an_answer_is_gone(
+    history: list[dict[str, object]], lines: list[tuple[int, int | None]]
+) -> None:
+    assert left(*TALK, setting(*history), *MORE) == lines
+
+
+def test_a_request_that_was_taken_back_without_an_answer_is_no_line() -> None:
+    notice = {"id": "e", "type": "error", "content": "quota"}
+    assert left(*TALK, said("C"), notice, setting(*TALK), *MORE) == []
+    assert left(*TALK, said("/stats"), setting(*TALK), *MORE) == []
+    assert left(*TALK, said("C"), answered("c"), setting(*TALK), {"$rewindTo": "B"}, *MORE) == [(6, 4)]
 
 
 def test_a_document_is_the_same_kind_of_conversation() -> None:

@@ -1,7 +1,7 @@
 """The tree of a pi session: which line the agent would resume, and which ones were left."""
 
 import pytest
-from pi_logs import answer, entry, ids, left, user
+from pi_logs import answer, entry, ids, left, message, user
 from transcript_files import FIXTURES, records_of
 
 from gitsession.transcripts import FORMATS, Record
@@ -57,12 +57,37 @@ def test_two_programs_that_write_to_one_file_leave_two_lines() -> None:
     assert left(log) == [("x2", "a1")]
 
 
-@pytest.mark.parametrize("parent", [5, {}])
-def test_a_broken_link_begins_a_line(parent: object) -> None:
-    broken = user("u2", None, "two")
-    assert isinstance(broken.value, dict)
-    broken.value["parentId"] = parent
-    assert ids([*START, broken, answer("a2", "u2", "2")]) == ["u2", "a2"]
+@pytest.mark.parametrize("parent", [5, {}, "", []])
+@pytest.mark.parametrize("field", ["parentId", "parent_id"])
+def test_an_entry_with_a_broken_link_follows_the_one_before_it(field: str, parent: object) -> None:
+    value = {"type": "message", "id": "u2", field: parent, "message": {"role": "user", "content": "two"}}
+    log = [*START, Record(b"", value, id="u2"), answer("a2", "u2", "2")]
+    assert ids(log) == ["u1", "a1", "u2", "a2"]
+    assert left(log) == []
+
+
+@pytest.mark.parametrize(
+    ("root", "shown"),
+    [
+        (answer("x", None, "2"), ["x"]),
+        (message("x", None, "toolResult", "ok", toolCallId="t1"), ["x"]),
+        (entry("x", None, "message", message="lost"), []),
+        (entry("x", None, "compaction", summary="so far"), ["x"]),
+    ],
+    ids=["an answer", "a result", "no message", "a summary"],
+)
+def test_what_begins_no_conversation_follows_the_entry_before_it(root: Record, shown: list[str]) -> None:
+    assert ids([*START, root]) == ["u1", "a1", *shown]
+    assert left([*START, root]) == []
+    assert ids([*START, root, user("u2", "x", "two")]) == ["u1", "a1", *shown, "u2"]
+    assert ids([root, user("u2", "x", "two")]) == [*shown, "u2"]
+
+
+def test_an_id_that_is_used_again_in_another_place_is_another_entry() -> None:
+    log = [*START, user("d", "a1", "two"), answer("a2", "d", "2"), user("d", "a2", "three"), answer("a3", "d", "3")]
+    assert ids(log) == ["u1", "a1", "d", "a2", "d", "a3"]
+    assert left(log) == []
+    assert ids([*log, user("u4", "a2", "four")]) == ["u1", "a1", "d", "a2", "u4"]
 
 
 def test_an_entry_whose_parent_is_not_in_the_file_follows_the_one_before_it() -> None:
