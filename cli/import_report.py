@@ -92,12 +92,8 @@ class Tally:
         if untold := untold + max(0, self.passed_over - NAMED):
             note(f"and {count(untold, 'more file')} that no format knows; --json names them")
         if self.stored:
-            kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.stored.most_common())
             first = f", of which the first {NAMED} are named above" if self.stored.total() > NAMED else ""
-            note(
-                f"{count(self.stored.total(), 'secret')} stored{first}: {kinds}; "
-                "`gitsession scan` shows where, --redact leaves them out"
-            )
+            note(stored_secrets(self.stored, first))
 
     def _add_result(self, done: ImportResult) -> None:
         self.sessions.add(done.session)
@@ -145,6 +141,15 @@ class Tally:
 
 def _is_open_directory(path: Path) -> bool:
     return path.is_dir() and os.access(path, os.R_OK | os.X_OK)
+
+
+def stored_secrets(kinds: Counter[str], which: str = "") -> str:
+    """Returns how many secrets of which kinds were stored, and what to do about them."""
+    told = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+    return (
+        f"{count(kinds.total(), 'secret')} stored{which}: {told}; "
+        "`gitsession scan` shows where, --redact leaves them out"
+    )
 
 
 def result_lines(done: ImportResult) -> list[str]:
