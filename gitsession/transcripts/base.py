@@ -190,6 +190,10 @@ def _alone(_path: PurePath, _listing: Listing) -> Bundled | None:
     return None
 
 
+def _no_companion(_path: PurePath) -> bool:
+    return False
+
+
 def _of_none(_path: PurePath, _listing: Listing) -> PurePath | None:
     return None
 
@@ -239,6 +243,8 @@ class Format:
         owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
             lists directories; None for any other file. It is the file itself where nothing but its place in a folder
             tells, and then `recognise` is asked of it as the first line of a bundle.
+        companion: Tells from a file's path whether it is one that the agent keeps beside a transcript, and none itself:
+            what a subagent was started for, the whole of an output. It is passed over in a directory.
         places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
             home directory, `${NAME:-…}` the environment variable that moves a directory, with what holds without it,
             and `*` in the last part whatever is there. Whoever uses them reads the environment; this package does not.
@@ -271,6 +277,7 @@ class Format:
     ordinal: Callable[[Record], int | None] = _unnumbered
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
+    companion: Callable[[PurePath], bool] = _no_companion
     places: tuple[str, ...] = ()
     names: tuple[str, ...] = ("*",)
     pieces: tuple[str, ...] = ()
