@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gitsession import ImportFailure, ImportResult, SessionError, Store, UnknownTranscript, scan
+from gitsession import FORMATS, ImportFailure, ImportResult, SessionError, Store, UnknownTranscript, scan
 
 from .output import note
 from .text import count, one_line, pad
@@ -157,7 +157,8 @@ def result_lines(done: ImportResult) -> list[str]:
     left = [f"{'left':>7}  {one_line(name)}" for name in done.abandoned[:NAMED]]
     if more := len(done.abandoned) - NAMED:
         left += [f"{'left':>7}  and {more:,} more; `gitsession log --graph` shows them"] if more > 0 else []
-    return [f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(str(done.path))}", *left]
+    path = FORMATS[done.format].folder(done.path)
+    return [f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(str(path))}", *left]
 
 
 def held_note(store: Store, sessions: Iterable[str]) -> str | None:
