@@ -28,6 +28,8 @@ BEHIND = re.compile(
     rf"(?P<quoted>[^\s\"'`\\<>[\]{{}}|?:;,]{{16,250}})(?={QUOTE})"
     rf"|(?:{QUOTE})?{IS}(?P<plain>{_VALUE}){_END}"
     rf"|[ \t]{{1,4}}(?:{QUOTE})?(?P<option>{_VALUE}){_END}"
+    rf"|(?:{QUOTE})?,?(?:[ \t\r\n]|\\{{1,8}}[nrt]){{0,20}}(?:{QUOTE})?[vV]alue(?:{QUOTE})?{IS}"
+    rf"(?:{QUOTE})?(?P<pair>{_VALUE}){_END}"
     rf"|>(?P<element>{_VALUE})(?=<)"
     rf")".encode()
 )
@@ -81,6 +83,8 @@ def _is_secret(text: bytes, word: bytes, place: int, match: re.Match[bytes]) -> 
     else:
         named = word == b"secret" or not NO_TOKEN.search(before)
     value = match[match.lastgroup or 0]
-    if not named or (match.lastgroup in ("plain", "option") and b"." in value and NAME_OF_CODE.fullmatch(value)):
+    if not named or (
+        match.lastgroup in ("plain", "option", "pair") and b"." in value and NAME_OF_CODE.fullmatch(value)
+    ):
         return False
     return is_key(value, may_be_uuid=word != b"token")

@@ -9,10 +9,11 @@ No such secret has a quote or a backslash in it; so it lies within one string of
 
 import re
 from base64 import b64decode
+from collections.abc import Callable
 from functools import cache
 
 from gitsession.secret_keys import is_random
-from gitsession.secret_looks import is_key
+from gitsession.secret_looks import is_key, is_wordy
 
 # What may stand between a word and its value: quotes, as they are or escaped, also in JSON within JSON.
 QUOTE = r"(?:\\{0,8}[\"'`]|\\{1,8}u0022)"
@@ -43,6 +44,9 @@ _COOKIE = (
 )
 # No letter goes before; one of an escape is none.
 _KEY = r"(?:(?<![A-Za-z0-9+/])|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))(?P<secret>LS0tLS1CRUdJTi[A-Za-z0-9+/]{80,}={0,2})"
+# A password of letters alone that chance has made, and how long it is at least.
+DRAWN = re.compile(rb"(?=.*(?:[a-z][A-Z]|[A-Z]{2}[a-z]).*[a-z][A-Z])[A-Za-z]+")
+LEAST_DRAWN = 12
 # What has the first line of a private key in base64.
 _FIRST_LINE = 64
 # What stands before the password in `.netrc`.
@@ -73,6 +77,7 @@ WORDS: tuple[tuple[int, str, int, str, str], ...] = (
     (4, "pass", 0, "password", rf"(?:{_NAME}|[pP]ass)>(?P<secret>[^\s\"'`\\<>]{{8,120}})(?=<)"),
     (4, "pass", 0, "password", rf"(?:{_BEHIND_QUOTE}pass|(?<=[_.-])pass|(?<=_)PASS){_OPENED}{IS}{_QUOTED}"),
     (4, "pass", 0, "password", rf"(?:(?<=[_.-])pass|(?<=_)PASS)={_BARE}{_END}"),
+    (4, "mysql", 0, "password", rf"mysql[a-z]{{0,8}}[ \t][^|;\r\n\"']{{0,200}}?(?<=[ \t])-p{_OPENED}{_BARE}{_END}"),
     (4, "pwd", 0, "password", rf"(?<=_)PWD={_OPENED}{_BARE}{_END}"),
     (4, "pass", 0, "netrc-password", rf"password{_SPACE}(?P<secret>[^\s\"'`\\<>(){{}}\[\];&,|\x80-\xff]{{8,120}})"),
     (
@@ -114,7 +119,14 @@ def _compiled(pattern: str) -> re.Pattern[bytes]:
     return re.compile(pattern.encode())
 
 
-def _is_secret(kind: str, match: re.Match[bytes]) -> bool:
+def _known_since(since: int, kind: str, match: re.Match[bytes]) -> int | None:
+    """Returns since which rules' number a secret is known by what stands behind a word; None where it is none."""
+    if _is_secret(kind, match, _looks_made):
+        return since
+    return 4 if kind == "password" and _is_secret(kind, match, _looks_drawn) else None
+
+
+def _is_secret(kind: str, match: re.Match[bytes], looks: Callable[[bytes], bool]) -> bool:
     """Tells whether what stands behind a word is a secret, and no placeholder, name or expression."""
     secret = match["secret"]
     if kind == "private-key-in-base64":
@@ -127,13 +139,18 @@ def _is_secret(kind: str, match: re.Match[bytes]) -> bool:
         return is_key(secret, may_be_uuid=True)
     if kind == "netrc-password":
         before = match.string[max(0, match.start() - _LONGEST_LOGIN) : match.start()]
-        return _looks_made(secret) and LOGIN.search(before) is not None
+        return looks(secret) and LOGIN.search(before) is not None
     if kind not in ("password", "curl-auth-user"):
         return bool(re.search(rb"[0-9]", secret)) and bool(re.search(rb"[A-Za-z]", secret))
     quoted = "quote" in match.re.groupindex
     if not quoted and NAME_OF_CODE.fullmatch(secret) and CODE_WORD.search(secret):
         return False
-    return _looks_made(secret)
+    return looks(secret)
+
+
+def _looks_drawn(secret: bytes) -> bool:
+    """Tells whether a password of letters alone is one that chance has made: of both cases, and no words."""
+    return len(secret) >= LEAST_DRAWN and DRAWN.fullmatch(secret) is not None and not is_wordy(secret)
 
 
 def _looks_made(secret: bytes) -> bool:
@@ -167,7 +184,7 @@ def found_by_words(text: bytes, lower: bytes) -> list[tuple[int, str, int, int]]
                 continue
             for since, back, kind, pattern in rules:
                 match = _compiled(pattern).match(text, place - back) if place >= back else None
-                if match and _is_secret(kind, match):
-                    found.append((since, kind, *match.span("secret")))
+                if match and (number := _known_since(since, kind, match)):
+                    found.append((number, kind, *match.span("secret")))
             place = lower.find(needle, place + 1)
     return found

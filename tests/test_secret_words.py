@@ -51,6 +51,9 @@ from .test_secret_scan import clean, kinds
         ("SECRET_KEY_BASE={}", "generic-api-key"),
         ("app.secret_key = b'{}'", "generic-api-key"),
         ("tool --api-key {} run", "generic-api-key"),
+        ('{{"name": "API_KEY", "value": "{}"}}', "generic-api-key"),
+        ("- name: API_KEY\n  value: {}\n", "generic-api-key"),
+        ("mysqldump -u root -p{} app", "password"),
         ("<apiKey>{}</apiKey>", "generic-api-key"),
         ("token: {}.", "generic-api-key"),
     ],
@@ -84,7 +87,9 @@ def test_a_key_looks_made_by_chance(value: str) -> None:
     assert kinds(said) == kinds(json.dumps({"a": said})) == ["generic-api-key"]
 
 
-@pytest.mark.parametrize("value", ["hunter22", "correct9horse", "P@55w0rd!", "Secret!Horse", "k1zPZM6uVxMQ3oxqgoYl="])
+@pytest.mark.parametrize(
+    "value", ["kRwQzXbTnVpLgJ", "hunter22", "correct9horse", "P@55w0rd!", "Secret!Horse", "k1zPZM6uVxMQ3oxqgoYl="]
+)
 def test_a_password_need_not_be_made_by_chance(value: str) -> None:
     assert kinds(f'password = "{value}"') == kinds(json.dumps({"password": value})) == ["password"]
 
