@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import click
 from gitsession import ImportFailure, SessionError, holds_transcripts, import_transcripts
 
 from .hook_settings import HOOKS
+from .import_report import stored_secrets
 from .options import Settings
 from .output import note
 from .places import places, takes_own_files
@@ -30,7 +32,8 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
     """Imports what an agent says that it has written, as a JSON object in the last argument or on stdin.
 
     Nothing is printed to stdout, which agents read, and no error is raised: an agent must not stop, or be told to go
-    on, because its session could not be stored. What is wrong is one line on stderr, which agents keep in their logs.
+    on, because its session could not be stored. What is wrong is one line on stderr, and so are the secrets that were
+    stored: agents keep it in their logs or show it to the user, and give it to no model where the exit code is 0.
     """
     try:
         given = arguments[-1] if arguments else sys.stdin.read() if sys.stdin else ""
@@ -45,9 +48,14 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
         if not settings.is_there and not holds_transcripts(paths, takes=takes):
             note("gitsession: nothing was imported: there is no transcript yet")
             return
+        secrets = Counter[str]()
         for done in import_transcripts(settings.make(), paths, redact=redact, takes=takes):
             if isinstance(done, ImportFailure):
                 note(f"gitsession: {done.error}")
+            elif not done.redacted:
+                secrets.update(secret.kind for secret in done.secrets)
+        if secrets:
+            note(f"gitsession: {stored_secrets(secrets)}")
     except (SessionError, OSError, ValueError, RuntimeError, click.UsageError) as error:
         note(f"gitsession: nothing was imported: {error}")
 

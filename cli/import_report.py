@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gitsession import ImportFailure, ImportResult, SessionError, Store, UnknownTranscript, scan
+from gitsession import FORMATS, ImportFailure, ImportResult, SessionError, Store, UnknownTranscript, scan
 
 from .output import note
 from .text import count, one_line, pad
@@ -92,12 +92,8 @@ class Tally:
         if untold := untold + max(0, self.passed_over - NAMED):
             note(f"and {count(untold, 'more file')} that no format knows; --json names them")
         if self.stored:
-            kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.stored.most_common())
             first = f", of which the first {NAMED} are named above" if self.stored.total() > NAMED else ""
-            note(
-                f"{count(self.stored.total(), 'secret')} stored{first}: {kinds}; "
-                "`gitsession scan` shows where, --redact leaves them out"
-            )
+            note(stored_secrets(self.stored, first))
 
     def _add_result(self, done: ImportResult) -> None:
         self.sessions.add(done.session)
@@ -147,12 +143,22 @@ def _is_open_directory(path: Path) -> bool:
     return path.is_dir() and os.access(path, os.R_OK | os.X_OK)
 
 
+def stored_secrets(kinds: Counter[str], which: str = "") -> str:
+    """Returns how many secrets of which kinds were stored, and what to do about them."""
+    told = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+    return (
+        f"{count(kinds.total(), 'secret')} stored{which}: {told}; "
+        "`gitsession scan` shows where, --redact leaves them out"
+    )
+
+
 def result_lines(done: ImportResult) -> list[str]:
     """Returns a file that was imported as one line, with one more for each line that was left in it."""
     left = [f"{'left':>7}  {one_line(name)}" for name in done.abandoned[:NAMED]]
     if more := len(done.abandoned) - NAMED:
         left += [f"{'left':>7}  and {more:,} more; `gitsession log --graph` shows them"] if more > 0 else []
-    return [f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(str(done.path))}", *left]
+    path = FORMATS[done.format].folder(done.path)
+    return [f"{done.new_commits:>7,}  {pad(one_line(done.session), 36)}  {one_line(str(path))}", *left]
 
 
 def held_note(store: Store, sessions: Iterable[str]) -> str | None:

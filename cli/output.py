@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from gitsession import LogEntry, SessionInfo
 
 # How wide a column gets at most in a pipe, where nothing is cut: one long cell would put blanks into every other row.
+# The first one has the names; that of a line left in a subagent's session takes 97.
 _PIPED_COLUMN = 60
+_PIPED_NAME = 100
 
 # Who speaks, in the colour in which it is shown everywhere.
 COLOURS = {"user": "green", "assistant": "cyan", "system": "magenta", "tool": "blue", "meta": "bright_black"}
@@ -236,7 +238,7 @@ def table(
         shrink = [shown.index(at) for at in shrink if at in shown]
     widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
     if room is None:
-        widths = [min(wide, _PIPED_COLUMN) for wide in widths]
+        widths = [min(wide, _PIPED_COLUMN if at else _PIPED_NAME) for at, wide in enumerate(widths)]
     excess = 0 if room is None else sum(widths) + 2 * (len(widths) - 1) - room
     for column in shrink:
         cut = max(0, min(excess, widths[column] - max(8, least[column])))

@@ -2,11 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
+from functools import cache
+from pathlib import Path, PurePath
 
 from gitsession import FORMATS, Format
 
@@ -42,10 +43,24 @@ class Place:
 
     @property
     def files(self) -> int:
-        """How many of the agent's own files are there."""
+        """How many of the agent's own files are there; those of one transcript count once."""
         if not self.path.is_dir():
             return int(self.exists)
-        return sum(is_named_as_own(self.format, name) for _, _, names in os.walk(self.path) for name in names)
+        listing = cache(_names)
+        own = (
+            Path(directory, name)
+            for directory, _, names in os.walk(self.path)
+            for name in names
+            if is_named_as_own(self.format, name)
+        )
+        return sum(self.format.owner(path, listing) in (None, path) for path in own)
+
+
+def _names(directory: PurePath) -> Sequence[str]:
+    try:
+        return sorted(os.listdir(directory))  # noqa: PTH208  # no paths are wanted of thousands of files
+    except OSError:
+        return []
 
 
 def places(environment: Mapping[str, str] = os.environ, home: Path | None = None) -> Iterator[Place]:

@@ -13,7 +13,7 @@ import contextlib
 import contextvars
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -26,7 +26,7 @@ from gitsession.repo.forking import renew_when_forked
 from gitsession.revisions import Diff, LogEntry
 from gitsession.session_store import SessionStore
 from gitsession.sides import OtherSide
-from gitsession.store import Store
+from gitsession.store import Origin, Store
 from gitsession.sync.remote_session import RemoteSessionStore, bind_remote
 
 _T = TypeVar("_T")
@@ -222,6 +222,10 @@ class AsyncStore:
     def derived(self, session_id: str) -> AsyncIterator[tuple[SessionInfo, str | None]]:
         """Yields the sessions that an import derived from one; see `Store.derived`."""
         return self._threads.each(partial(self._store.derived, session_id))
+
+    async def origins(self, sessions: Iterable[SessionInfo]) -> dict[str, Origin]:
+        """Returns how sessions came out of their parents; see `Store.origins`."""
+        return await self._threads.run(partial(self._store.origins, sessions))
 
     async def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ; see `Store.diff`."""

@@ -93,8 +93,9 @@ def export_transcript(
 
     An imported transcript of that agent, never forked and as a whole, is given back byte for byte. At an earlier
     revision, from a fork, or with entries that were added, its records are forked as the agent itself does: under a
-    new session id. A session that came from elsewhere is composed from its conversation. Ids and times are derived
-    from the session, its head and the directory, so the same export is the same bytes, here and elsewhere.
+    new session id; likewise those of one that the agent could not resume as it is. A session that came from elsewhere
+    is composed from its conversation. Ids and times are derived from the session, its head and the directory, so the
+    same export is the same bytes, here and elsewhere.
 
     Args:
         store: Where the session is.

@@ -74,14 +74,16 @@ def walk(path: Path, onerror: Callable[[OSError], None] | None = None) -> Iterat
     """Yields each directory from a path down, in the order of their names, and the names of its files.
 
     Git directories are passed over, the store among them: nobody keeps transcripts there, and an object may hold what
-    looks like one.
+    looks like one. So are files that an agent keeps beside its transcripts.
     """
+    companions = [one.companion for one in FORMATS.values()]
     for directory, directories, names in os.walk(path, onerror=onerror):
         if _is_git_directory(directories, names):
             directories.clear()
             continue
         directories.sort()
-        yield Path(directory), names
+        here = PurePath(directory)
+        yield Path(directory), [name for name in names if not any(known(here / name) for known in companions)]
 
 
 def files_of(path: Path) -> Iterator[Path]:

@@ -9,6 +9,9 @@ from typing import Self
 # that strings still end where they did.
 _ESCAPE = re.compile(rb"\\++(?:u00(0[9aAdD]|2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abd-fABD-F]|7[0-9a-eA-E])|/)")
 
+# Whether there is any; quicker than to look for each, and much quicker than what is exact.
+_ANY = re.compile(rb"\\(?:u00|/)")
+
 
 @dataclass(frozen=True, slots=True)
 class Unescaped:
@@ -26,7 +29,7 @@ class Unescaped:
     @classmethod
     def of(cls, text: bytes) -> Self | None:
         """Returns a text without its escapes; None where it has none."""
-        if b"\\u00" not in text and b"\\/" not in text:
+        if _ANY.search(text) is None:
             return None
         parts: list[bytes] = []
         places: list[int] = []

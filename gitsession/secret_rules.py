@@ -1,8 +1,8 @@
 """What secrets look like: the shapes that those who hand them out give them, under the names of gitleaks' rules.
 
-A rule is here if its secrets are known by a fixed beginning, so that what is found is one. Shapes that only the words
-around them tell (32 hex digits behind "token") are not: transcripts are full of ids, and a warning that is wrong
-most of the time is read by nobody. For passwords and logins, which have no shape, there is `secret_words`.
+A rule is here if its secrets are known by a fixed beginning, so that what is found is one. What has no shape is told by
+what stands before it: passwords and logins in `secret_words`, keys by their names in `secret_names`. Transcripts are
+full of ids, and a warning that is wrong most of the time is read by nobody; so there its looks decide (`secret_looks`).
 
 They are rules of our own, and no library's, since the result of an import must not depend on which version of one is
 installed, and since an import scans all that it stores: detect-secrets 1.5 takes 1 MB a second, finds 15 of the 33
@@ -16,7 +16,7 @@ that a session goes on where nothing but its rules' number is new.
 from string import ascii_letters, digits
 
 # The number that a redacted session's header carries.
-VERSION = 3
+VERSION = 4
 
 # A token begins at the beginning of a row of at least 20 of `A-Za-z0-9_.-`, or in it after one of `-_.`; its first two
 # characters stand in the pattern plainly, or in sets.
@@ -100,8 +100,8 @@ TOKENS: tuple[tuple[str, str], ...] = (
 # Those that names of programs can look like, such as `module.method.…`: the long parts of one have letters and digits.
 MIXED = frozenset({"discord-bot-token"})
 
-# Shapes that begin elsewhere than at a token: a text that must stand in what is searched, and the pattern, whose group
-# `secret` is the secret.
+# Shapes that begin elsewhere than at a token: a text that must stand in what is searched, in small letters, and the
+# pattern, whose group `secret` is the secret.
 # Up to the line that ends a key, over line ends and what stands for them in JSON, also in JSON within JSON. What else
 # stands between a key's lines is gone over by `secret_keys`.
 _KEY = r"(?:\\++[nrt/]|[\sA-Za-z0-9+/=:,]|-(?!----))*+"
@@ -112,17 +112,18 @@ _ALONE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\\u[0-9a-fA-F]{4}))"
 PHRASES: tuple[tuple[str, str, str], ...] = (
     (
         "private-key",
-        "PRIVATE KEY",
+        "private key",
         rf"-----BEGIN[ A-Z0-9]{{0,40}} PRIVATE KEY(?: BLOCK)?-----(?P<secret>{_KEY})",
     ),
     (
         "credentials-in-url",
         "://",
-        rf"(?<=[A-Za-z0-9])://(?P<user>{_IN_URL}{{0,100}}):(?P<secret>{_IN_URL}{{6,200}})@[A-Za-z0-9.\[-]",
+        rf"://(?<=[A-Za-z0-9]://)(?P<user>{_IN_URL}{{0,100}}):(?P<secret>{_IN_URL}{{6,200}})@[A-Za-z0-9.\[-]",
     ),
-    ("aws-secret-access-key", "ecret", rf"[sS]ecret_?[aA]ccess_?[kK]ey{_AWS_IS}"),
-    ("aws-secret-access-key", "SECRET_ACCESS_KEY", rf"SECRET_ACCESS_KEY{_AWS_IS}"),
-    ("azure-storage-key", "AccountKey=", r"AccountKey=(?P<secret>[A-Za-z0-9+/]{86}==)"),
+    ("aws-secret-access-key", "access_key", rf"[sS]ecret_?[aA]ccess_[kK]ey{_AWS_IS}"),
+    ("aws-secret-access-key", "accesskey", rf"[sS]ecret_?[aA]ccess[kK]ey{_AWS_IS}"),
+    ("aws-secret-access-key", "access_key", rf"SECRET_ACCESS_KEY{_AWS_IS}"),
+    ("azure-storage-key", "accountkey=", r"AccountKey=(?P<secret>[A-Za-z0-9+/]{86}==)"),
     (
         "slack-webhook-url",
         "://",
@@ -134,10 +135,10 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
         r"://(?:[a-z]+\.)?discord(?:app)?\.com/api/webhooks/(?P<secret>[0-9]{17,20}/[A-Za-z0-9_-]{60,72})",
     ),
     # Tokens in base64 may have a `/` or a `+` anywhere, so they need not have a row that is long enough.
-    ("1password-service-account-token", "_eyJ", rf"(?P<secret>{_ALONE}ops_eyJ[A-Za-z0-9+/]{{250,}}={{0,3}})"),
-    ("aws-amazon-bedrock-api-key", "ABSK", rf"(?P<secret>{_ALONE}ABSK[A-Za-z0-9+/]{{100,}}={{0,2}})"),
-    ("grafana-cloud-api-token", "_eyJ", rf"(?P<secret>{_ALONE}glc_eyJ[A-Za-z0-9+/]{{30,}}={{0,3}})"),
-    ("sentry-org-token", "_eyJ", rf"(?P<secret>{_ALONE}sntrys_eyJ[A-Za-z0-9+/=]{{80,}}_[A-Za-z0-9+/]{{43}})"),
+    ("1password-service-account-token", "_eyj", rf"(?P<secret>{_ALONE}ops_eyJ[A-Za-z0-9+/]{{250,}}={{0,3}})"),
+    ("aws-amazon-bedrock-api-key", "absk", rf"(?P<secret>{_ALONE}ABSK[A-Za-z0-9+/]{{100,}}={{0,2}})"),
+    ("grafana-cloud-api-token", "_eyj", rf"(?P<secret>{_ALONE}glc_eyJ[A-Za-z0-9+/]{{30,}}={{0,3}})"),
+    ("sentry-org-token", "_eyj", rf"(?P<secret>{_ALONE}sntrys_eyJ[A-Za-z0-9+/=]{{80,}}_[A-Za-z0-9+/]{{43}})"),
 )
 
 # Where a private key ends, whatever its lines begin with: the line that ends it, or the first line of another one.

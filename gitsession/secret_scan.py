@@ -18,6 +18,7 @@ from string import ascii_letters, digits
 
 from gitsession.secret_escapes import Unescaped
 from gitsession.secret_keys import is_random, key_parts
+from gitsession.secret_names import found_by_names
 from gitsession.secret_rules import MIXED, NO_PASSWORDS, PHRASES, TOKENS
 from gitsession.secret_words import found_by_words
 
@@ -26,6 +27,7 @@ _TABLE = bytes(97 if chr(code) in f"{ascii_letters}{digits}_.-" else 32 for code
 _RUN = b"a" * 20
 _DATA_TABLE = bytes(97 if chr(code) in f"{ascii_letters}{digits}+/" else 32 for code in range(256))
 _DATA = b"a" * 1000
+_DATA_SIGNS = frozenset((b"+", b"/"))
 _BACKSLASH = ord("\\")
 
 
@@ -88,13 +90,20 @@ def _compiled(pattern: str) -> re.Pattern[bytes]:
 
 def find_secrets(text: bytes) -> list[Secret]:
     """Returns the secrets in a text, in the order in which they stand, none within another."""
-    found = [*_tokens(text), *_phrases(text)]
+    lower = text.lower()
+    found = [*_tokens(text), *_phrases(text, lower)]
+    told = [*found_by_words(text, lower), *found_by_names(text, lower)]
     if plain := Unescaped.of(text):
+        lower = plain.text.lower()
         found += [
             Secret(secret.kind, plain.start(secret.start), plain.end(secret.end))
-            for secret in (*_tokens(plain.text), *_phrases(plain.text))
+            for secret in (*_tokens(plain.text), *_phrases(plain.text, lower))
         ]
-    return _with_words(text, plain, united(found))
+        told += [
+            (since, kind, plain.start(start), plain.end(end))
+            for since, kind, start, end in (*found_by_words(plain.text, lower), *found_by_names(plain.text, lower))
+        ]
+    return _with_told(united(found), told)
 
 
 def united(found: list[Secret]) -> list[Secret]:
@@ -108,15 +117,13 @@ def united(found: list[Secret]) -> list[Secret]:
     return kept
 
 
-def _with_words(text: bytes, plain: Unescaped | None, known: list[Secret]) -> list[Secret]:
+def _with_told(known: list[Secret], told: list[tuple[int, str, int, int]]) -> list[Secret]:
     """Adds what only the words before it tell, beside what has a shape: that stays as it was found without them."""
-    found = found_by_words(text)
-    if plain:
-        found += [(kind, plain.start(start), plain.end(end)) for kind, start, end in found_by_words(plain.text)]
-    if not found:
+    if not told:
         return known
     kept = [*known]
-    for kind, start, end in sorted(found, key=lambda one: (one[1], -one[2])):
+    # What earlier rules found stays as they found it.
+    for _, kind, start, end in sorted(told, key=lambda one: (one[0], one[2], -one[3])):
         if not any(one.start < end and start < one.end for one in kept):
             kept.append(Secret(kind, start, end))
     return sorted(kept, key=lambda one: one.start)
@@ -135,7 +142,7 @@ def redacted(text: bytes, secrets: list[Secret]) -> bytes:
 def _tokens(text: bytes) -> list[Secret]:
     found: list[Secret] = []
     runs = text.translate(_TABLE)
-    data = text.translate(_DATA_TABLE) if len(text) > 4 * len(_DATA) else b""
+    data: bytes | None = None
     start = runs.find(_RUN)
     while start >= 0:
         end = runs.find(b" ", start)
@@ -145,7 +152,9 @@ def _tokens(text: bytes) -> list[Secret]:
             for place in _places(text, start, end):
                 if not (found and place < found[-1].end) and (secret := _token_at(text, place)):
                     found.append(secret)
-        if data.startswith(_DATA, start):
+        if text[end : end + 1] in _DATA_SIGNS or end - start >= len(_DATA):
+            data = text.translate(_DATA_TABLE) if data is None and len(text) > 4 * len(_DATA) else data or b""
+        if data and data.startswith(_DATA, start):
             end = data.find(b" ", start)
             end = len(text) if end < 0 else end
         start = runs.find(_RUN, max(end, found[-1].end) if found else end)
@@ -180,8 +189,8 @@ def _is_mixed(token: bytes) -> bool:
     )
 
 
-def _phrases(text: bytes) -> Iterator[Secret]:
-    for kind, pattern in (rule for needle, rules in _PHRASES.items() if needle in text for rule in rules):
+def _phrases(text: bytes, lower: bytes) -> Iterator[Secret]:
+    for kind, pattern in (rule for needle, rules in _PHRASES.items() if needle in lower for rule in rules):
         for match in _compiled(pattern).finditer(text):
             secret, (start, end) = match["secret"], match.span("secret")
             if kind == "private-key":

@@ -3,10 +3,11 @@
 import builtins
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from gitsession import revisions
 from gitsession.building import NewDelta
@@ -26,6 +27,9 @@ from gitsession.session_store import SessionStore
 from gitsession.sides import OtherSide, other_sides, tracked_branches
 from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
 from gitsession.writing import Writer
+
+Origin = Literal["left", "beside", "fork"]
+"""How a session came out of its parent: a line that the user left in it, what goes on beside it, a fork."""
 
 
 class Store:
@@ -246,6 +250,21 @@ class Store:
         """
         for name, left_in in derived_from(self.reader, session_id, self.repository.refs.names(HEADS)):
             yield self.info(name), left_in
+
+    def origins(self, sessions: Iterable[SessionInfo]) -> dict[str, Origin]:
+        """Returns how sessions came out of their parents, by their ids; of others, such as a subagent's, nothing."""
+        found: dict[str, Origin] = {}
+        parents: dict[str, None] = {}
+        for info in sessions:
+            if info.meta.forked_from is not None:
+                found[info.id] = "fork"
+            elif (parent := info.parent_session) and info.branch.startswith(derived_prefixes(parent)):
+                parents[parent] = None
+        listed = self.repository.refs.names(HEADS) if parents else []
+        for parent in parents:
+            for name, left_in in derived_from(self.reader, parent, listed):
+                found.setdefault(name, "beside" if left_in is None else "left")
+        return found
 
     def diff(self, a: str, b: str, *, at_a: str | None = None, at_b: str | None = None) -> Diff:
         """Returns how two sessions differ: how many deltas they share, and what each has of its own."""

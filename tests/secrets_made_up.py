@@ -64,6 +64,12 @@ SECRETS: dict[str, str] = {
     "bearer-token": made((ALNUM + "-._", 40)),
     "basic-auth": base64.b64encode(made("admin:", (ALNUM, 12)).encode()).decode(),
     "npmrc-auth": made((HEX, 8), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 4), "-", (HEX, 12)),
+    "generic-api-key": made((ALNUM, 40)),
+    "docker-auth": base64.b64encode(made("robot:", (ALNUM, 30)).encode()).decode(),
+    "curl-auth-user": made((ALNUM + "!#+", 14)),
+    "netrc-password": made((ALNUM, 20)),
+    "session-cookie": made((ALNUM, 32)),
+    "private-key-in-base64": base64.b64encode(private_key().encode()).decode(),
 }
 
 # What stands around those that are told by it.
@@ -79,6 +85,12 @@ AROUND: dict[str, tuple[str, str]] = {
     "bearer-token": ("Authori" + "zation: Bearer ", ""),
     "basic-auth": ("Authori" + "zation: Basic ", ""),
     "npmrc-auth": ("//npm.example.com/:_auth" + "Token=", ""),
+    "generic-api-key": ("MISTRAL_API" + "_KEY=", ""),
+    "docker-auth": ('{"auths": {"example.com": {"au' + 'th": "', '"}}}'),
+    "curl-auth-user": ("cu" + "rl -sS -u admin:", " https://example.com"),
+    "netrc-password": ("machine example.com login me pass" + "word ", ""),
+    "session-cookie": ("Coo" + "kie: theme=dark; session=", "; lang=en"),
+    "private-key-in-base64": ("client-key-data: ", ""),
 }
 
 

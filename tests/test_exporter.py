@@ -1,6 +1,7 @@
 """Giving sessions back to their agents: what is verbatim, what is forked, what is composed."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -93,9 +94,17 @@ def native(store: Store) -> str:
     return "fix-login"
 
 
+def called_by_its_id(path: Path, directory: Path) -> Path:
+    """Returns a transcript under the name that its agent would have given it: Claude Code knows a session by that."""
+    if format_of(path) != "claude-code":
+        return path
+    ids = (json.loads(line).get("sessionId") for line in path.read_bytes().splitlines())
+    return shutil.copy(path, directory / f"{next(filter(None, ids))}.jsonl")
+
+
 @every_import
-def test_an_imported_session_is_given_back_byte_for_byte(store: Store, path: Path) -> None:
-    session, name = take(store, path), format_of(path)
+def test_an_imported_session_is_given_back_byte_for_byte(store: Store, tmp_path: Path, path: Path) -> None:
+    session, name = take(store, called_by_its_id(path, tmp_path)), format_of(path)
     made = export_transcript(store, session, name)
     assert made.whole
     assert b"".join(made.lines) == path.read_bytes()

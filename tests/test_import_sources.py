@@ -83,6 +83,31 @@ class TestDirectories:
         assert inner.path == path
         assert "holds no transcript" in str(error)
 
+    def test_may_hold_what_an_agent_keeps_beside_its_transcripts(self, store: Store, tmp_path: Path) -> None:
+        own = tmp_path / "259f67b4-bca3-54b6-8738-53e52c4d1610"
+        known = (
+            "subagents/agent-1.meta.json",
+            "subagents/workflows/wf_1/agent-2.meta.json",
+            "tool-results/toolu_1.txt",
+        )
+        others = ("notes.meta.json", "other/tool-results/toolu_1.txt")
+        for name in (*known, *others):
+            path = own / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('{"agentType":"Explore"}')
+        (own / "tool-results" / "toolu_2.txt").write_bytes(b"".join(talk(2)))
+        own.with_suffix(".jsonl").write_bytes(b"".join(talk(2)))
+
+        results = list(import_transcripts(store, [tmp_path]))
+
+        told = [
+            path.relative_to(own).as_posix() for path in (one.path for one in results if type(one) is ImportFailure)
+        ]
+        assert told == [*others]
+        assert [one.session for one in results if isinstance(one, ImportResult)] == [own.name]
+        ((path, error),) = failures(store, own / known[0])
+        assert isinstance(error, UnknownTranscript), "one that is named is told of"
+
     def test_may_hold_what_is_no_file(self, store: Store, tmp_path: Path) -> None:
         root = tmp_path / "files"
         root.mkdir()

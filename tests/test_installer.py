@@ -53,9 +53,9 @@ class TestFile:
         assert path.stat().st_mode & 0o777 == 0o600
 
     def test_does_nothing_where_the_same_is_there(self, store: Store, tmp_path: Path) -> None:
-        session = take(store, SIMPLE)
-        path = tmp_path / "s.jsonl"
+        path = tmp_path / "dce66516-592a-5ca8-a6a8-65846a6e5074.jsonl"
         path.write_bytes(SIMPLE.read_bytes())
+        session = take(store, path)
         before = path.stat()
         assert not install_transcript(export_transcript(store, session, "claude-code"), path)
         assert path.stat() == before

@@ -249,7 +249,7 @@ def test_what_only_newer_rules_find_is_beside_what_was_redacted_under_older_ones
     login = written("password")
     with monkeypatch.context() as older:
         older.setattr(growth, "VERSION", VERSION - 1)
-        older.setattr(secret_scan, "found_by_words", lambda _: [])
+        older.setattr(secret_scan, "found_by_words", lambda *_: [])
         take(store, path, redact=True)
         other = take(store, put(path.with_name("t.jsonl"), f"Use\n{TOKEN}", login), redact=True)
         assert (other.new_commits, other.secrets) == (2, (FoundSecret(1, "github-pat"),))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitsession import secret_rules, secret_words
+from gitsession import secret_looks, secret_names, secret_rules, secret_words
 from gitsession.secret_rules import PHRASES, TOKENS
 from gitsession.secret_scan import find_secrets, redacted
 from gitsession.secret_words import WORDS
@@ -20,12 +20,21 @@ from .secrets_made_up import ALNUM, AROUND, SECRETS, key, made, private_key, wri
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 # The digest of the rules under each number. What a redacted import stores depends on them, so they never change.
-GOLDEN = {3: "a29b15a4237c3004"}
-CHECKS = (secret_words._STAND_IN, secret_words._NAME_OF_CODE, secret_words._CODE_WORD)
+GOLDEN = {4: "74b89d4179e64535"}
+CHECKS = (
+    *(secret_words.STAND_IN, secret_words.NAME_OF_CODE, secret_words.CODE_WORD, secret_words.LOGIN),
+    *(secret_names.BEHIND, secret_names.BEFORE_KEY, secret_names.IN_CAPITALS, secret_names.NO_KEY),
+    *(secret_names.NO_TOKEN, secret_looks.STAND_IN, secret_words.DRAWN),
+)
+BOUNDS = (
+    *(secret_looks.PAIRS, secret_looks.WORDY, secret_looks.ENTROPY, secret_looks.ENTROPY_OF_HEX),
+    *(secret_looks.LEAST, secret_looks.MOST, secret_looks.LEAST_HEX),
+    secret_words.LEAST_DRAWN,
+)
 KEYS = (secret_rules.KEY_BORDER, secret_rules.KEY_BYTES, secret_rules.KEY_NEAR)
 
 
-KINDS = {kind for kind, *_ in (*TOKENS, *PHRASES, *(rule for *_, rules in WORDS for rule in rules))}
+KINDS = {*(kind for kind, *_ in (*TOKENS, *PHRASES)), *(kind for *_, kind, _ in WORDS), secret_names.KIND}
 
 
 def kinds(text: str | bytes) -> list[str]:
@@ -218,83 +227,6 @@ def test_what_only_looks_like_one_is_left_alone(text: str) -> None:
     assert (kinds(text), kinds(json.dumps(text))) == ([], [])
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("password: {}\n", "password"),
-        ("PASSWORD={}\n", "password"),
-        ("export DB_PASSWD='{}'", "password"),
-        ('{{"userPassword": "{}"}}', "password"),
-        ("password: str = '{}'", "password"),
-        ("Server=db;Uid=sa;Pwd={};", "password"),
-        ("mysql --password={} app", "password"),
-        ("passphrase => `{}`", "password"),
-        ('$password := "{}"', "password"),
-        ("https://example.com/login?password={}&user=me", "password"),
-        ("curl -H 'Authorization: Bearer {}' https://example.com", "bearer-token"),
-        ('{{"authorization": "bearer {}"}}', "bearer-token"),
-        ("headers['Authorization'] = 'token {}'", "bearer-token"),
-        ("//npm.example.com/:_auth = {}", "npmrc-auth"),
-    ],
-)
-def test_a_secret_is_told_by_the_word_before_it(text: str, kind: str) -> None:
-    secret = made("k7", (ALNUM, 20))
-    said = text.format(secret)
-    for around in (said, json.dumps({"a": said}), json.dumps([json.dumps({"a": said})])):
-        assert (kinds(around), secret in clean(around)) == ([kind], False)
-    if "[" not in text:
-        assert (kinds(text.format("${SECRET}")), kinds(text.format("<secret>")), kinds(text.format("x" * 12))) == (
-            [],
-        ) * 3
-
-
-@pytest.mark.parametrize("value", ["hunter22", "correct9horse", "P@55w0rd!", "Secret!Horse", "k1zPZM6uVxMQ3oxqgoYl="])
-def test_a_password_need_not_be_made_by_chance(value: str) -> None:
-    assert kinds(f'password = "{value}"') == kinds(json.dumps({"password": value})) == ["password"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'password = "password123"',
-        'password = "your-password-1"',
-        'password = "<password1>"',
-        'password = "{password1}"',
-        'password = "${PASSWORD1}"',
-        'password = "$PASSWORD1"',
-        'password = "%(password1)s"',
-        'password = "changeme123"',
-        'password = "********"',
-        'password = "[redacted:password]"',
-        'password = "current-password"',
-        'password = "enter the 8 digits"',
-        'password = "https://example.com/reset1"',
-        'password = "/run/secrets/db1"',
-        'password = "short1"',
-        'password == "k7abcdEF12"',
-        'password = os.environ["PASSWORD_1"]',
-        "password=os.environ.get('PASSWORD_1')",
-        "password=get_password(user1, db2)",
-        "login(user=user1, password=userPass2)",
-        "password=settings.DB_PASS2\n",
-        "password: string;\n",
-        "password_hash = 'k7abcdEF12'",
-        "PWD=/home/dev/project1",
-        "Authorization: Bearer YOUR_API_TOKEN_1234567",
-        "Authorization: Bearer $TOKEN_1234567890abcdef",
-        "Authorization: Bearer {token}",
-        "Authorization: Bearer <token-1234567890abcdef>",
-        "f'Authorization: Bearer {token1234567890abcdef}'",
-        "Authorization: Basic dXNlcjpwYXNzd29yZA==",
-        "Authorization: Basic realm1234567890",
-        "//npm.example.com/:_authToken=${NPM_TOKEN1}",
-        "NotificationServiceManagers.method.some_function_of_the_module",
-    ],
-)
-def test_what_stands_behind_such_a_word_may_be_no_secret(text: str) -> None:
-    assert (kinds(text), kinds(json.dumps(text))) == ([], [])
-
-
 def test_a_secret_with_a_shape_keeps_its_mark_where_a_word_stands_before_it() -> None:
     # So what was redacted under earlier rules is the same under these.
     for kind in ("github-pat", "jwt", "npm-access-token"):
@@ -347,20 +279,32 @@ def test_looking_takes_time_in_proportion_to_the_text() -> None:
         "\\u002d" * 100_000,
         "\\u00" * 100_000,
         "\\/" * 100_000,
-        "password=" * 100_000,
-        'password = "' * 100_000,
+        "password=" * 30_000,
+        'password = "' * 30_000,
         "password: " + "a1" * 100_000,
         "password" + "\\" * 100_000,
         "passphrase" * 100_000,
         "authorization: bearer " * 50_000,
         "authorization: bearer " + "a1" * 100_000 + "$",
         "/:_authToken=" * 50_000 + "$",
+        "api_key=" * 10_000,
+        "api_key=" + "a1" * 100_000,
+        "API_" * 50_000 + "KEY=",
+        "curl " * 10_000,
+        "curl -u a:" * 6_000,
+        "mysql -u a " * 10_000,
+        "API_KEY, value " * 10_000,
+        "cookie: a=b; " * 30_000,
+        "cookie:" + f"a={'b' * 400};" * 500,
+        "login password " * 30_000,
+        "LS0tLS1CRUdJTi" * 30_000,
+        "LS0tLS1CRUdJTi+" * 30_000,
     ):
         assert kinds(text) == []
 
 
 def test_the_rules_of_a_number_never_change() -> None:
-    words = (WORDS, *(pattern.pattern for pattern in CHECKS), sorted(secret_rules.MIXED))
+    words = (WORDS, *BOUNDS, *(pattern.pattern for pattern in CHECKS), sorted(secret_rules.MIXED))
     digest = sha256(repr((TOKENS, PHRASES, sorted(secret_rules.NO_PASSWORDS), *KEYS, *words)).encode()).hexdigest()[:16]
     assert digest == GOLDEN[secret_rules.VERSION]
 

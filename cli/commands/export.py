@@ -125,7 +125,8 @@ def command(
     original     the transcript that was imported, byte for byte
     claude-code, codex, pi, gemini, opencode, copilot, droid, openhands, aider, modular-agent
                  a transcript that the agent can resume: the imported one as it is; a fork of it at an earlier
-                 revision, or with what was added, under a new id; or one made of the conversation
+                 revision, or with what was added, under a new id, as of one that the agent would not know by its
+                 own (a subagent's, a file of Claude Code's that was renamed); or one made of the conversation
 
     A line of messages, like one of `show --json`, is an object with these keys; the first four are always there:
 

@@ -96,7 +96,8 @@ def command(
 
     With --hook it reads the JSON that an agent gives its hooks, from stdin or as the argument, and imports the
     transcript that it names, or that of the session that it names, and nothing else. What goes wrong is a line on
-    stderr; stdout stays empty, and the exit code is 0 unless it is interrupted; see `gitsession hook`.
+    stderr, and so is what was stored of secrets; stdout stays empty, and the exit code is 0 unless it is interrupted;
+    see `gitsession hook`.
 
     With --json each file is an object: path, session, format, new_commits, branch_created, problems (each with line
     and reason), abandoned (the sessions of abandoned lines), rewritten_from, unfinished, behind (the session holds a

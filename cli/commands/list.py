@@ -1,6 +1,6 @@
 """`gitsession list`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from typing import Any
 
@@ -31,10 +31,14 @@ def command(settings: options.Settings, limit: int | None, remote: str | None) -
     Here and wherever else times are shown, they are in your time zone; with --json they are as they are stored, those
     of gitsession in UTC. updated_at has whole seconds, as git has, so it may be before a created_at of the same second.
 
+    Behind a PARENT stands how the session came out of it: (left) is a line of conversation that the user left in it,
+    (beside) what goes on beside it, as its file was rewritten or another one has its name, (fork) a fork.
+
     With --json each session is an object with the keys id, branch, title, agent, deltas, head, oid, created_at,
-    updated_at and parent_session; one of a remote has session, remote, ours, theirs (how many deltas each side has of
-    its own) and diverged besides. One that cannot be read has id, branch, oid, error and message. With --remote: id,
-    branch, oid, and here (absent, same, behind, ahead, diverged; unknown where only a fetch can tell).
+    updated_at, parent_session and origin (left, beside, fork or null); one of a remote has session, remote, ours,
+    theirs (how many deltas each side has of its own) and diverged besides. One that cannot be read has id, branch, oid,
+    error and message. With --remote: id, branch, oid, and here (absent, same, behind, ahead, diverged; unknown where
+    only a fetch can tell).
     """
     store = settings.open()
     if remote is not None:
@@ -42,13 +46,16 @@ def command(settings: options.Settings, limit: int | None, remote: str | None) -
         return
     sessions = [*store.sessions()]
     shown = [*_with_sides(store, sessions, limit)]
+    origins = store.origins([found for found in shown if isinstance(found, SessionInfo)])
     if settings.json:
-        write_json(_side_json(store, found) if isinstance(found, OtherSide) else _json(found) for found in shown)
+        write_json(_side_json(store, one) if isinstance(one, OtherSide) else _json(one, origins) for one in shown)
     elif shown:
         room = columns()
         names = {} if room is None else narrowed(abbreviations([found.id for found in sessions]), room)
         write(
-            table(HEADER, [_row(found, names) for found in shown], right=3, shrink=(1, 5), drop=(5, 2, 4, 3, 1)),
+            table(
+                HEADER, [_row(found, names, origins) for found in shown], right=3, shrink=(1, 5), drop=(5, 2, 4, 3, 1)
+            ),
             paged=True,
         )
 
@@ -99,27 +106,30 @@ def _side_row(side: OtherSide, names: dict[str, str]) -> tuple[str, ...]:
     return (f"{one_line(names.get(side.session, side.session))}@{one_line(side.remote)}", told, "", "", "", "")
 
 
-def _json(found: SessionInfo | BrokenSession) -> dict[str, Any]:
+def _json(found: SessionInfo | BrokenSession, origins: Mapping[str, str]) -> dict[str, Any]:
     if isinstance(found, SessionInfo):
-        return session_json(found)
+        return session_json(found) | {"origin": origins.get(found.id)}
     error = {"error": type(found.error).__name__, "message": str(found.error)}
     return {"id": found.id, "branch": found.branch, "oid": found.oid, **error}
 
 
-def _row(found: SessionInfo | BrokenSession | OtherSide, names: dict[str, str]) -> tuple[str, ...]:
+def _row(
+    found: SessionInfo | BrokenSession | OtherSide, names: dict[str, str], origins: Mapping[str, str]
+) -> tuple[str, ...]:
     if isinstance(found, OtherSide):
         return _side_row(found, names)
     name = one_line(names.get(found.id, found.id))
     if isinstance(found, BrokenSession):
         return (name, style(f"cannot be read: {one_line(str(found.error))}", fg="red"), "", "", "", "")
     parent = found.parent_session or ""
+    origin = f" ({origins[found.id]})" if found.id in origins else ""
     return (
         name,
         one_line(clip(found.title or "", 200)),
         one_line(found.agent or ""),
         str(found.deltas),
         local_time(found.updated_at),
-        one_line(names.get(parent, parent)),
+        one_line(names.get(parent, parent)) + origin,
     )
 
 

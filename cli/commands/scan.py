@@ -17,10 +17,10 @@ from ..text import count, one_line
 def command(settings: options.Settings, sessions: tuple[str, ...]) -> None:
     """Look for secrets in what is stored.
 
-    Finds API keys, tokens and private keys by their shape, passwords and logins by the words before them; in all
-    sessions, or in those that are named. The README lists the kinds. Prints where each stands and what kind it is,
-    never the secret itself. A secret that was stored is no secret any more: revoke it where it was issued. `gitsession
-    import --redact` leaves them out.
+    Finds API keys, tokens and private keys by their shape, passwords, logins and other keys by the words before them;
+    in all sessions, or in those that are named. The README lists the kinds. Prints where each stands and what kind it
+    is, never the secret itself. A secret that was stored is no secret any more: revoke it where it was issued.
+    `gitsession import --redact` leaves them out.
 
     The exit code is 18 if anything was found. With --json each is an object: session, delta, commit_id, place, kind.
     """

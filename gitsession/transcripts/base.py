@@ -190,6 +190,14 @@ def _alone(_path: PurePath, _listing: Listing) -> Bundled | None:
     return None
 
 
+def _itself(path: PurePath) -> PurePath:
+    return path
+
+
+def _no_companion(_path: PurePath) -> bool:
+    return False
+
+
 def _of_none(_path: PurePath, _listing: Listing) -> PurePath | None:
     return None
 
@@ -236,9 +244,13 @@ class Format:
             None where a record has none.
         bundle: The files that a transcript consists of, given the path of the one that was recognised and a function
             that lists directories. Such a transcript is read as a `bundle`. None for a transcript that is one file.
+        folder: The path by which a person knows a transcript, given that of the file by which it is recognised: the
+            file, or the folder that is all its own.
         owner: The file by which the bundle is recognised that a file belongs to, given its path and a function that
             lists directories; None for any other file. It is the file itself where nothing but its place in a folder
             tells, and then `recognise` is asked of it as the first line of a bundle.
+        companion: Tells from a file's path whether it is one that the agent keeps beside a transcript, and none itself:
+            what a subagent was started for, the whole of an output. It is passed over in a directory.
         places: Where the agent keeps its transcripts: directories, or single files. Written as in a shell: `~` is the
             home directory, `${NAME:-…}` the environment variable that moves a directory, with what holds without it,
             and `*` in the last part whatever is there. Whoever uses them reads the environment; this package does not.
@@ -270,7 +282,9 @@ class Format:
     takes_back: Callable[[Record], bool] = _never
     ordinal: Callable[[Record], int | None] = _unnumbered
     bundle: Callable[[PurePath, Listing], Bundled | None] = _alone
+    folder: Callable[[PurePath], PurePath] = _itself
     owner: Callable[[PurePath, Listing], PurePath | None] = _of_none
+    companion: Callable[[PurePath], bool] = _no_companion
     places: tuple[str, ...] = ()
     names: tuple[str, ...] = ("*",)
     pieces: tuple[str, ...] = ()

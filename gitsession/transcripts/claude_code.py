@@ -1,7 +1,8 @@
 """Claude Code: `~/.claude/projects/<directory>/<session>.jsonl`, one record a line.
 
 A session is named by its file. A subagent has a file of its own, `<session>/subagents/agent-<id>.jsonl`, or in older
-versions `agent-<id>.jsonl` beside that of its session; it is the session `<session>/agent-<id>`.
+versions `agent-<id>.jsonl` beside that of its session; it is the session `<session>/agent-<id>`. What else the agent
+keeps there, `agent-<id>.meta.json` and `<session>/tool-results/`, is no transcript.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,12 @@ from gitsession.transcripts.claude_outlines import outline
 from gitsession.transcripts.claude_prompts import Split, command, prompt, split, split_by_text_1
 from gitsession.transcripts.claude_records import CHAIN, KINDS, describe
 from gitsession.transcripts.claude_view import show, show_by_text_1
+from gitsession.transcripts.composing import is_uuid
 from gitsession.transcripts.fields import changed, mapping, one_line, text
+
+# What lies beside transcripts: what a subagent is, and outputs that are too long for a record, by the session's id.
+_ABOUT_SUBAGENT = ".meta.json"
+_RESULTS = "tool-results"
 
 # Where a title comes from, the weakest first: what a person chose stands against what was made up for them.
 _TITLES = ("command", "prompt", "summary", "ai", "custom")
@@ -111,6 +117,12 @@ def _returns(log: Sequence[Record], scratch: Scratch | None = None) -> Iterable[
     return returns(Tree(log, scratch), scratch)
 
 
+def _companion(path: PurePath) -> bool:
+    if path.parent.name == _RESULTS:
+        return is_uuid(path.parent.parent.name)
+    return path.name.startswith("agent-") and path.name.endswith(_ABOUT_SUBAGENT)
+
+
 CLAUDE_CODE = Format(
     name="claude-code",
     title="Claude Code",
@@ -124,6 +136,7 @@ CLAUDE_CODE = Format(
     write=records.join,
     outline=outline,
     returns=_returns,
+    companion=_companion,
     places=("${CLAUDE_CONFIG_DIR:-~/.claude}/projects",),
     names=("*.jsonl",),
     compose=compose,

@@ -4,6 +4,9 @@ Records are forked as the agent's SDK forks a session: new uuids, a new session 
 with where they come from. Two things differ, so that the same export is the same bytes: uuids are derived from the
 new session's id and the old uuids, and the last record keeps its time.
 
+A whole transcript stays as it is where its file's name is the id that its records have. A subagent's, or one that was
+renamed, is forked like any other: by its name the agent would not find what its records say.
+
 Thoughts are written where the provider has signed them. Of another model's nothing is: the provider refuses thoughts
 that it did not sign, and as text they would be taken for what the model says.
 """
@@ -18,6 +21,7 @@ from gitsession.model import CompactionEntry, Message, MessageEntry
 from gitsession.transcripts.base import Composed, Draft
 from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_fork import Fork
+from gitsession.transcripts.claude_records import CHAIN
 from gitsession.transcripts.composing import (
     anthropic_answer,
     anthropic_content,
@@ -41,9 +45,23 @@ _VERSION = "2.1.30"
 
 def compose(draft: Draft) -> Composed:
     """Returns a session as a transcript that Claude Code can resume."""
-    own = draft.meta.id if draft.whole and is_uuid(draft.meta.id) else draft.id
+    rewritten = draft.whole and not _is_own(draft)
+    own = draft.meta.id if draft.whole and not rewritten else draft.id
     path = PurePath("projects", directory(draft.cwd), f"{own}.jsonl")
-    return Composed(_Lines(draft).all(), path, lambda _: ("claude", "--resume", own))
+    return Composed(_Lines(draft).all(), path, lambda _: ("claude", "--resume", own), rewritten=rewritten)
+
+
+def _is_own(draft: Draft) -> bool:
+    """Tells whether a transcript can be resumed as it is: its file's name is the id that its records have.
+
+    A subagent's file has the session's id in its records, which are all of a side chain: it is no session. A file that
+    was renamed has another id in them than the agent would know it by.
+    """
+    chain = [value for one in draft.records if text(value := one.value, "type") in CHAIN and text(value, "uuid")]
+    if not is_uuid(draft.meta.id) or (chain and all(value.get("isSidechain") is True for value in chain)):
+        return False
+    named = {text(value, "sessionId") for value in chain} - {""}
+    return not named or draft.meta.id in named
 
 
 def directory(cwd: str) -> str:

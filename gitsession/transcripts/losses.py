@@ -4,6 +4,7 @@ What an export warns of, what the README says of each agent and what tests compa
 elsewhere in another form (a system prompt that becomes context, the name of a tool in other characters) is no loss.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
@@ -64,6 +65,7 @@ NAMES: Mapping[str, str] = {
     "marks of injected context": "mark of injected context",
     "notices of the agent": "notice of the agent",
     "entries of other kinds": "entry of another kind",
+    "lone surrogates": "lone surrogate",
 }
 """All that can get lost, as many of it are called and as one is."""
 
@@ -120,6 +122,7 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         **_UNSIGNED,
         "names of models": LEFT,
         "thoughts without an answer": LEFT,
+        "lone surrogates": LEFT,
         "files in prompts": TEXT,
         **_PAIRED,
     },
@@ -130,6 +133,7 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
         "pieces of injected context": LEFT,
         "ends of long calls and results": LEFT,
         "times of messages": LEFT,
+        "lone surrogates": LEFT,
         **dict.fromkeys(("images in prompts", "images in answers", "images in results"), TEXT),
         **dict.fromkeys(("images in failed results", "marks of failed results"), TEXT),
         **dict.fromkeys(("tool calls", "tool results", "compactions", "files in prompts"), TEXT),
@@ -157,6 +161,9 @@ LOSSES: Mapping[str, Mapping[str, Fate]] = {
     },
 }
 """By the formats that a session is composed in: what they have no place for, and what becomes of it."""
+
+# Half of a character of UTF-16, which UTF-8 has not: an agent that reads nothing else is given a `?` for it.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Those that are made of what a model is shown.
 _REQUESTS = ("openai", "langchain")
@@ -202,6 +209,7 @@ def _counted(entries: Iterable[SessionEntry]) -> Counter[str]:
             found["entries of other kinds"] += 1
         elif isinstance(entry, CompactionEntry):
             found["compactions"] += 1
+            found["lone surrogates"] += len(_SURROGATE.findall(entry.summary))
             if entry.first_kept_id in places:
                 found["messages that compactions kept"] += number - places[entry.first_kept_id]
         else:
@@ -218,6 +226,8 @@ def _count(message: Message, found: Counter[str], called: set[str]) -> None:
         found["notices of the agent"] += 1
         return
     role, calls = message["role"], items(message, "tool_calls")
+    words = [text(message, "reasoning"), *(text(part, "text") for part in parts(message)), *map(shown_arguments, calls)]
+    found["lone surrogates"] += sum(len(_SURROGATE.findall(one)) for one in words)
     found["names of models"] += bool(text(message, "model"))
     found["pieces of injected context"] += is_context(message)
     found["marks of injected context"] += role == "user" and is_context(message)

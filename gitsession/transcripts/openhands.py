@@ -83,6 +83,12 @@ def _owner(path: PurePath, listing: Listing) -> PurePath | None:
     return next((path.with_name(name) for name in events), None)
 
 
+def _folder(path: PurePath) -> PurePath:
+    if _is_inside(path):
+        return path.parent.parent
+    return path.parent if path.name == STATE else path
+
+
 def _is_inside(path: PurePath) -> bool:
     return path.parent.name == "events" and path.suffix == ".json"
 
@@ -137,6 +143,7 @@ OPENHANDS = Format(
     growth=_growth,
     names_itself=_names_itself,
     bundle=_bundle,
+    folder=_folder,
     owner=_owner,
     places=("${OPENHANDS_CONVERSATIONS_DIR:-${OPENHANDS_PERSISTENCE_DIR:-~/.openhands}/conversations}",),
     names=("base_state.json", "event-*.json"),

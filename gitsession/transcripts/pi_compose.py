@@ -19,6 +19,7 @@ from gitsession.transcripts.composing import (
     image_url,
     is_context,
     is_notice,
+    is_plain,
     last_time,
     line,
     marked,
@@ -45,11 +46,15 @@ _UNUSED = ("input", "output", "cacheRead", "cacheWrite", "total")
 
 def compose(draft: Draft) -> Composed:
     """Returns a session as one that pi can resume."""
+    rewritten = draft.whole and not is_plain(draft.meta.id)
+    draft = draft._replace(whole=draft.whole and not rewritten)
     own = own_id(draft)
     made = file_time(draft)
     path = PurePath("sessions", directory(draft.cwd), _file_name(made, own))
     lines = _Lines(draft)
-    return Composed(lines.all(), path, lambda path: ("pi", "--session", str(path)), entries=lines.entries)
+    return Composed(
+        lines.all(), path, lambda path: ("pi", "--session", str(path)), rewritten=rewritten, entries=lines.entries
+    )
 
 
 def directory(cwd: str) -> str:

@@ -40,9 +40,28 @@ def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_an_imported_transcript_is_written_as_it_was(gitsession: Run) -> None:
-    gitsession("import", SIMPLE)
-    assert gitsession("export", "simple", "--format", "claude-code").out.encode() == SIMPLE.read_bytes()
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Returns a transcript under the name that its agent has given it: the id of the session."""
+    return Path(shutil.copy(SIMPLE, tmp_path / "dce66516-592a-5ca8-a6a8-65846a6e5074.jsonl"))
+
+
+def test_an_imported_transcript_is_written_as_it_was(gitsession: Run, own: Path) -> None:
+    gitsession("import", own)
+    assert gitsession("export", own.stem, "--format", "claude-code").out.encode() == SIMPLE.read_bytes()
+
+
+def test_a_subagent_and_a_renamed_file_are_resumed_under_an_id_that_their_records_have(
+    gitsession: Run, homes: Path
+) -> None:
+    gitsession("import", SIMPLE.parent / "spawn", SIMPLE)
+    agent = "259f67b4-bca3-54b6-8738-53e52c4d1610/agent-3f9a1c"
+    for session in (agent, "simple"):
+        (told,) = gitsession("export", session, "--format", "claude-code", "--install", "--json").values
+        records = [json.loads(one) for one in Path(told["path"]).read_text().splitlines()]
+        assert told["resume"] == ["claude", "--resume", Path(told["path"]).stem]
+        assert {one["sessionId"] for one in records} == {Path(told["path"]).stem}
+        assert not any(one.get("isSidechain") for one in records)
 
 
 @pytest.mark.parametrize("name", INSTALLABLE)
@@ -95,9 +114,11 @@ def test_what_has_no_place_there_is_told(gitsession: Run, fix_login: str, homes:
 
 
 @pytest.mark.parametrize("name", INSTALLABLE)
-def test_a_session_from_elsewhere_goes_on_here(gitsession: Run, homes: Path, tmp_path: Path, name: str) -> None:
-    gitsession("import", SIMPLE)
-    done = gitsession("export", "simple", "--format", name, "--install")
+def test_a_session_from_elsewhere_goes_on_here(
+    gitsession: Run, own: Path, homes: Path, tmp_path: Path, name: str
+) -> None:
+    gitsession("import", own)
+    done = gitsession("export", own.stem, "--format", name, "--install")
     told = "the directory of the session is not here: /home/dev/project; it goes on in this one, or in --cwd DIR"
     assert (done.code, done.err.splitlines()[0]) == (0, told)
     path, command = done.out.splitlines()
@@ -106,7 +127,7 @@ def test_a_session_from_elsewhere_goes_on_here(gitsession: Run, homes: Path, tmp
     # Elsewhere it is another place for the agents that look from there, and without a word.
     work = tmp_path / "work"
     work.mkdir()
-    done = gitsession("export", "simple", "--format", name, "--install", "--cwd", work)
+    done = gitsession("export", own.stem, "--format", name, "--install", "--cwd", work)
     assert told not in done.err
     assert shlex.split(done.out.splitlines()[1])[:2] == ["cd", str(work)]
     assert done.out.splitlines()[0] != path
@@ -181,9 +202,9 @@ def test_what_the_agent_went_on_with_stays_and_the_next_has_an_id_of_its_own(
     assert again.out.splitlines()[0] == f"{done.values[0]['path']}  (was there already, the same)"
 
 
-def test_a_whole_transcript_is_never_written_over(gitsession: Run, homes: Path) -> None:
-    gitsession("import", SIMPLE)
-    command = ("export", "simple", "--format", "claude-code", "--install")
+def test_a_whole_transcript_is_never_written_over(gitsession: Run, own: Path, homes: Path) -> None:
+    gitsession("import", own)
+    command = ("export", own.stem, "--format", "claude-code", "--install")
     path = Path(gitsession(*command).out.splitlines()[0])
     path.write_text("the agent went on\n")
     done = gitsession(*command)
@@ -191,7 +212,7 @@ def test_a_whole_transcript_is_never_written_over(gitsession: Run, homes: Path) 
     told = "another transcript of 18 bytes is there, and nothing was written; move it away, or export a fork"
     assert told in done.err
     assert path.read_text() == "the agent went on\n"
-    gitsession("fork", "simple", "other")
+    gitsession("fork", own.stem, "other")
     assert gitsession("export", "other", *command[2:]).code == 0
 
 

@@ -259,6 +259,16 @@ def test_the_subagents_of_a_session_come_with_it(gitsession: Run, path: Path) ->
     assert sorted(value["id"] for value in gitsession("list", "--json").values) == ["s1", "s1/agent-1"]
 
 
+def test_secrets_that_a_hook_stores_are_told_on_stderr(gitsession: Run, path: Path, tmp_path: Path) -> None:
+    path.write_bytes(transcript("Hello", f"Hi {SECRETS['github-pat']}"))
+    given = json.dumps({"transcript_path": str(path)})
+    done = gitsession("import", "--hook", "claude-code", given)
+    expected = "gitsession: 1 secret stored: 1 github-pat; `gitsession scan` shows where, --redact leaves them out\n"
+    assert (done.code, done.out, done.err) == (0, "", expected)
+    done = gitsession("--store", tmp_path / "other.git", "import", "--redact", "--hook", "claude-code", given)
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
 def test_options_are_kept_in_what_is_printed(gitsession: Run, path: Path, tmp_path: Path) -> None:
     store = tmp_path / "my store.git"
     path.write_bytes(transcript(f"key {SECRETS['github-pat']}"))

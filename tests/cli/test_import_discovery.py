@@ -1,5 +1,6 @@
 """import without a path: what the agents of this machine left is found, told and imported."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from tests.secrets_made_up import SECRETS
 
 from .conftest import Result, Run
 from .test_import import transcript
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 @pytest.fixture
@@ -329,3 +332,17 @@ def test_a_database_that_is_none_any_more_is_told(
     done = gitsession("import")
     assert (done.code, done.err) == (code, f"{opencode}/opencode.db: {why}\n")
     assert done.out.splitlines()[-1] == "1 session, 1 new commit, 1 file skipped"
+
+
+@pytest.mark.parametrize("state", [True, False])
+def test_a_conversation_of_many_files_counts_once_and_is_told_by_its_folder(
+    gitsession: Run, home: Path, state: bool
+) -> None:
+    source = FIXTURES / "openhands" / "conversations" / "3f0b8c527a414d7e9c1d2b6f5e8a9041"
+    folder = home / ".openhands" / "conversations" / source.name
+    shutil.copytree(source, folder)
+    if not state:
+        (folder / "base_state.json").unlink()
+    found, done, _ = gitsession("import").out.splitlines()
+    assert found == f"OpenHands: 1 file in {folder.parent}"
+    assert done.split()[-1] == str(folder)

@@ -48,7 +48,21 @@ def test_list_prints_aligned_columns_the_latest_first(gitsession: Run, fix_login
     assert {row.index(title) for row, title in zip(rows, ["Another way", "Fix the login"], strict=True)} == {
         header.index("TITLE")
     }
-    assert rows[0].endswith("fix-login")
+    assert rows[0].endswith("fix-login (fork)")
+
+
+def test_list_tells_lines_that_were_left_from_what_goes_on_beside_a_session(gitsession: Run, tmp_path: Path) -> None:
+    own = "259f67b4-bca3-54b6-8738-53e52c4d1610"
+    path = tmp_path / f"{own}.jsonl"
+    path.write_bytes((FIXTURES / "claude-code" / "rewind.jsonl").read_bytes())
+    gitsession("import", path)
+    path.write_bytes(path.read_bytes().replace(b"haiku", b"poem"))
+    gitsession("import", path)
+    origins = {one["id"]: one["origin"] for one in gitsession("list", "--json").values}
+    assert {*origins.values()} == {None, "beside", "left"}
+    header, *rows = gitsession("list").out.splitlines()
+    assert {row[header.index("PARENT") :] for row in rows} == {"", f"{own} (left)", f"{own} (beside)"}
+    assert {row[header.index("TITLE") :][:5] for row in rows} == {"Write"}
 
 
 def test_list_as_json_has_one_session_a_line_with_stable_keys(
@@ -56,7 +70,8 @@ def test_list_as_json_has_one_session_a_line_with_stable_keys(
 ) -> None:
     gitsession("fork", "fix-login", "other", "--at", "#1")
     first, second = gitsession("list", "--json").values
-    assert [list(first), list(second)] == [SESSION_KEYS, SESSION_KEYS]
+    assert [list(first), list(second)] == [[*SESSION_KEYS, "origin"]] * 2
+    assert (first["origin"], second["origin"]) == ("fork", None)
     assert (first["id"], first["deltas"], first["head"], first["parent_session"]) == ("other", 2, "c1", "fix-login")
     assert (second["id"], second["title"], second["deltas"], second["head"]) == ("fix-login", "Fix the login", 4, "c3")
     assert gitsession("list", "--json", "-n", "1").values == [first]

@@ -173,6 +173,7 @@ LOST: dict[str, Callable[[Talk], Talk]] = {
     "pieces of injected context": _all_but(_is_context),
     "marks of injected context": _each(lambda one: _without(one, "meta")),
     "entries of other kinds": _same,  # are no messages
+    "lone surrogates": lambda talk: json.loads(json.dumps(talk, ensure_ascii=False).encode("utf-8", "replace")),
 }
 
 
@@ -295,7 +296,7 @@ def _aider(talk: Talk) -> Talk:
         if isinstance(one, str) or isinstance(one.get("content"), list):
             found.append(one)
             continue
-        words = marked_words(one).encode("utf-8", "replace").decode().replace("\r", "")
+        words = marked_words(one).replace("\r", "")
         if one["role"] == "user":
             words = "\n".join(line.strip() for line in words.splitlines()).removeprefix("<blank>")
         else:
@@ -308,8 +309,8 @@ def _aider(talk: Talk) -> Talk:
 
 
 def _openhands(talk: Talk) -> Talk:
-    """A system prompt at the beginning, said only once; no lone surrogates."""
-    talk = json.loads(json.dumps(talk, ensure_ascii=False).encode("utf-8", "replace"))
+    """A system prompt at the beginning, said only once."""
+    talk = copy.deepcopy(talk)
     told = [one for one in talk[:1] if _is(one, "system") and not _is_meta(one) and isinstance(one["content"], str)]
     return told + _answered(_with_results(_as_context([one for one in talk if one not in told])))
 

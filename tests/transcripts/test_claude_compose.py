@@ -161,11 +161,30 @@ def test_the_agent_looks_for_a_session_by_its_directory() -> None:
     assert composed(CLAUDE_CODE, LOG).resume(composed(CLAUDE_CODE, LOG).path) == ("claude", "--resume", ID)
 
 
-@pytest.mark.parametrize(("own", "expected"), [("259f67b4-bca3-54b6-8738-53e52c4d1610", True), ("simple", False)])
-def test_a_whole_session_keeps_an_id_that_the_agent_takes(own: str, expected: bool) -> None:
-    made = draft(CLAUDE_CODE, LOG)
-    whole = made.__class__(made.meta.__class__(own), ID, made.cwd, LOG, (), whole=True)
-    assert (compose(whole).path.stem == own) is expected
+OWN = "259f67b4-bca3-54b6-8738-53e52c4d1610"
+
+
+@pytest.mark.parametrize(
+    ("own", "said", "expected"),
+    [
+        (OWN, {"sessionId": OWN}, True),
+        (OWN, {"sessionId": OWN.replace("2", "3")}, False),
+        (OWN, {"sessionId": OWN, "isSidechain": True}, False),
+        (OWN, {}, True),
+        ("renamed", {"sessionId": OWN}, False),
+        (f"{OWN}/agent-1", {"sessionId": OWN, "isSidechain": True}, False),
+    ],
+)
+def test_a_whole_session_stays_as_it_is_where_its_name_is_the_id_in_its_records(
+    own: str, said: dict[str, Any], expected: bool
+) -> None:
+    log = [user("u1", None, "one", **said), answer("a1", "u1", "1", "m1", **said)]
+    made = draft(CLAUDE_CODE, log)
+    done = compose(made._replace(meta=made.meta.__class__(own), whole=True))
+    assert (done.path.stem, done.rewritten) == (own if expected else ID, not expected)
+    if not expected:
+        found = [json.loads(line) for line in done.lines]
+        assert {(one["sessionId"], one.get("isSidechain", False)) for one in found} == {(ID, False)}
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ COMPACTION = CompactionEntry("so far", "u", id="k", timestamp="2026-03-03T09:00:
 # Conversations of which one thing can get lost, or a few.
 SAMPLES: dict[str, Sequence[SessionEntry]] = {
     "words": [ASKED, entry("assistant", "Here.")],
+    "half of a character": [entry("user", "Look \ud83d", own="u"), entry("assistant", "Here.")],
     "a thought": [ASKED, entry("assistant", "Here.", **THOUGHT)],
     "a signed thought": [ASKED, entry("assistant", "Here.", **THOUGHT, **SIGNED)],
     "a signature of another's": [ASKED, entry("assistant", "Here.", **THOUGHT, **{**SIGNED, "model": "m"})],
