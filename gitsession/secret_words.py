@@ -53,13 +53,14 @@ _FIRST_LINE = 64
 LOGIN = re.compile(rf"login{_SPACE}(?!anonymous)[^\s\"'`\\]{{1,100}}{_SPACE}\Z".encode())
 _LONGEST_LOGIN = 150
 
+_PASSWORDS = (
+    rf"{_NAME}{_OPENED}{IS}{_QUOTED}",
+    rf"{_NAME}={_BARE}{_END}",
+    rf"{_NAME}:[ \t]{{1,8}}(?P<secret>[^\s\"'`\\<>(){{}}\[\];,|]{{8,120}}){_LINE_END}",
+)
+
 WORDS: tuple[tuple[int, str, int, str, str], ...] = (
-    (3, "pass", 0, "password", rf"{_NAME}{_OPENED}{IS}{_QUOTED}"),
-    (3, "pass", 0, "password", rf"{_NAME}={_BARE}{_END}"),
-    (3, "pass", 0, "password", rf"{_NAME}:[ \t]{{1,8}}(?P<secret>[^\s\"'`\\<>(){{}}\[\];,|]{{8,120}}){_LINE_END}"),
-    (3, "pwd", 0, "password", rf"{_NAME}{_OPENED}{IS}{_QUOTED}"),
-    (3, "pwd", 0, "password", rf"{_NAME}={_BARE}{_END}"),
-    (3, "pwd", 0, "password", rf"{_NAME}:[ \t]{{1,8}}(?P<secret>[^\s\"'`\\<>(){{}}\[\];,|]{{8,120}}){_LINE_END}"),
+    *((3, word, 0, "password", pattern) for word in ("pass", "pwd") for pattern in _PASSWORDS),
     (
         3,
         "auth",

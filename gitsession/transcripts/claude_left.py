@@ -41,32 +41,10 @@ def returns(tree: Tree, scratch: Scratch | None = None) -> Iterable[Return]:
     lines = [] if end == NONE else _Left(tree, end, scratch).lines()
     if not lines:
         return ()
-    found = tree.column("i", lanes.NOBODYS)
-    for place in tree.back(end):
-        found[place] = lanes.REMAINS
-    for number, line in enumerate(lines, 1):
-        for place in islice(tree.back(line.end), line.steps):
-            found[place] = number if place <= line.last else lanes.NOBODYS
-    return lanes.returns(found, [lanes.Lane(line.last, line.at) for line in lines])
+    return lanes.returns(tree.column("i", lanes.NOBODYS), end, lines, tree.back)
 
 
 _SEVERAL = -1
-
-
-class _Line(NamedTuple):
-    """A line that was left.
-
-    Attributes:
-        last: The record with which it ended.
-        at: The last that was said before it; `NONE` where nothing was.
-        end: The record from which its way back begins.
-        steps: How many records are on that way.
-    """
-
-    last: int
-    at: int
-    end: int
-    steps: int
 
 
 class _Way(NamedTuple):
@@ -99,7 +77,7 @@ class _Left:
         self._sessions: set[str] = set()  # those of which the first line is known
         self._resumed = self._saying(end)  # the last that was said in the line that the agent would resume
 
-    def lines(self) -> list[_Line]:
+    def lines(self) -> list[lanes.Left]:
         """Returns the lines, in the order in which they ended."""
         tree = self._tree
         self._take(self._end)
@@ -111,7 +89,7 @@ class _Left:
         for end, way in ways:
             # At a reminder that was written late, the agent would resume another line.
             last = end if latest[end] == way.last else way.last
-            found.append(_Line(last, before[way.point] if way.point != NONE else NONE, end, way.steps))
+            found.append(lanes.Left(last, before[way.point] if way.point != NONE else NONE, end, way.steps))
         return sorted(found)
 
     def _latest(self) -> Column:

@@ -11,8 +11,8 @@ it (`begins`); another one follows the one before it as well. (The agent itself 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 from gitsession.columns import Column, Scratch, column
 from gitsession.numbering import Numbering
@@ -55,22 +55,6 @@ def begins(value: dict[str, Any]) -> bool:
 def is_entry(value: Any) -> bool:
     """Tells whether a record is an entry of the tree: not a header, and not the leaf mark that old releases wrote."""
     return bool(text(value, "type")) and text(value, "type") not in ("session", "leaf")
-
-
-class _Line(NamedTuple):
-    """A line that was left.
-
-    Attributes:
-        last: Its last entry that somebody spoke.
-        at: The last that somebody spoke before it; `_NONE` where nobody did.
-        end: The entry from which the way back begins.
-        steps: How many entries are on that way.
-    """
-
-    last: int
-    at: int
-    end: int
-    steps: int
 
 
 class Tree:
@@ -196,15 +180,9 @@ class Tree:
         left = self._left()
         if not left or self.leaf is None:
             return ()
-        found = self._column("i", lanes.NOBODYS)
-        for place in self.back(self.leaf):
-            found[place] = lanes.REMAINS
-        for number, one in enumerate(left, 1):
-            for place in islice(self.back(one.end), one.steps):
-                found[place] = number if place <= one.last else lanes.NOBODYS
-        return lanes.returns(found, [lanes.Lane(one.last, one.at) for one in left])
+        return lanes.returns(self._column("i", lanes.NOBODYS), self.leaf, left, self.back)
 
-    def _left(self) -> list[_Line]:
+    def _left(self) -> list[lanes.Left]:
         """Returns the lines that the user left, in the order in which they ended."""
         followed = self._column("B")
         for parent in self._parents:
@@ -217,7 +195,7 @@ class Tree:
         for end in chain([] if self.leaf is None else [self.leaf], ends):
             last, point, steps = self._walk(end, passed)
             if last != _NONE and end != self.leaf:
-                found.append(_Line(last, self._spoken_before(point), end, steps))
+                found.append(lanes.Left(last, self._spoken_before(point), end, steps))
         return sorted(found)
 
     def _spoken_before(self, place: int) -> int:
