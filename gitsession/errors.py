@@ -311,7 +311,8 @@ class TranscriptExists(SessionError):
 
     def __init__(self, path: str, size: int | None) -> None:
         what = "something else" if size is None else f"another transcript of {size:,} bytes"
-        super().__init__(f"{path}: {what} is there, and nothing was written; move it away, or export a fork")
+        advice = "import it, if it went on since; else move it away, or export a fork"
+        super().__init__(f"{path}: {what} is there, and nothing was written; {advice}")
         self.path = path
         self.size = size
 

@@ -331,7 +331,7 @@ class Growth:
             abandoned=abandoned,
             rewritten_from=None if self._base is None else self._base.rewritten_from,
             unfinished=self.unfinished,
-            behind=not self.unfinished and self._is_behind(),
+            behind=(self._is_log or not self.unfinished) and self._is_behind(),
             secrets=tuple(self._secrets),
             redacted=self._redacts,
             held_in=tuple(self._held_in()) if self._redacts and self._secrets else (),

@@ -187,19 +187,21 @@ class Comparison:
         counts = column(self._scratch, "I", len(self._keys))
         last = column(self._scratch, "i", len(self._keys), _NONE)  # the delta with the last version of each
         before = self._column("i")  # by deltas: the one with the version before
+        places = column(self._scratch, "I", len(self._keys))  # of the branch's records, from 1
         held = 0
         in_order = True
         for delta, key in enumerate(branch.keys):
             if not counts[key]:
                 in_order = in_order and held < len(self._records) and self._records[held] == key
                 held += 1
+                places[key] = held
             before.append(last[key])
             counts[key] += 1
             last[key] = delta
         versions, deltas = self._column("I"), self._column("i")
         older = True
         spoilt = mended = False
-        there = place = 0
+        there = place = latest = 0
         for number, key in enumerate(self._records):
             count = 0 if key == _NONE else counts[key]
             is_last = count > 0 and self._blobs[place + count - 1] == branch.blobs[last[key]]
@@ -209,6 +211,9 @@ class Comparison:
             versions.append(count if is_last else count + 1)
             deltas.append(last[key] if is_last else _NONE)
             spoilt = spoilt or (self._damaged[number] > 0 and not count)
+            if count and growth != "directory":
+                # An earlier state has its records in the order of the branch.
+                older, latest = older and places[key] > latest, places[key]
             if not is_last and older:
                 own = {self._blobs[place + number] for number in range(count)}
                 older = any(branch.blobs[delta] in own for delta in _chain(last[key], before)) if own else False

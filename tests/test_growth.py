@@ -93,7 +93,7 @@ def test_a_log_that_lost_its_end_is_behind_the_session(store_path: Path, tmp_pat
     torn = take_bytes(store, lines[0] + lines[1][:9], path)
     store.append("abc", MessageEntry({"role": "user", "content": "mine"}))
 
-    assert (found, torn.behind) == ([False, False, False, True], False)
+    assert (found, torn.behind, torn.unfinished) == ([False, False, False, True], True, True)
     assert not take_bytes(store, b"".join(lines), path).behind
 
 

@@ -209,7 +209,8 @@ def test_a_whole_transcript_is_never_written_over(gitsession: Run, own: Path, ho
     path.write_text("the agent went on\n")
     done = gitsession(*command)
     assert (done.code, done.out) == (17, "")
-    told = "another transcript of 18 bytes is there, and nothing was written; move it away, or export a fork"
+    advice = "import it, if it went on since; else move it away, or export a fork"
+    told = f"another transcript of 18 bytes is there, and nothing was written; {advice}"
     assert told in done.err
     assert path.read_text() == "the agent went on\n"
     gitsession("fork", own.stem, "other")

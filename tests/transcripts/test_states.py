@@ -242,3 +242,14 @@ def test_progress_is_told_for_each_byte_of_a_document(store: Store, path: Path) 
         # But for the end of a line, which may be missing.
         assert size <= sum(told) <= size + 1
         assert len(told) == end + 1
+
+
+def test_a_document_in_another_order_is_no_earlier_state(store: Store, path: Path) -> None:
+    imported(store, gemini(path, ("a", "one"), ("b", "two"), ("c", "three")))
+    found = imported(store, gemini(path, ("b", "two"), ("a", "one"), ("c", "three")))
+    assert (found.session, found.rewritten_from) == (f"{SESSION}.b", SESSION)
+    assert original(store, found.session) == path.read_bytes()
+    assert texts(store, SESSION) == ["one", "two", "three"]
+    # An earlier state, in the order in which the records came, is there already.
+    found = imported(store, gemini(path, ("a", "one"), ("c", "three")))
+    assert (found.session, found.new_commits, found.behind) == (SESSION, 0, True)
