@@ -11,10 +11,10 @@ from gitsession.layout import decode_commit_id
 from gitsession.listing import SessionInfo
 from gitsession.secret_records import RecordSecrets
 from gitsession.secret_scan import find_secrets
+from gitsession.shared_directories import SharedDirectories
 from gitsession.store import Store
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.stored import PREFIX, decode_record
-from gitsession.tree import deltas_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +52,31 @@ def scan(store: Store, sessions: Iterable[str] | None = None) -> Iterator[Stored
     if sessions is None:
         sessions = sorted(one.id for one in store.sessions() if isinstance(one, SessionInfo))
     seen: dict[str, RecordSecrets | None] = {}  # with what they leave open
+    directories = SharedDirectories(store.reader.objects)
     for session_id in [sessions] if isinstance(sessions, str) else sessions:
         state = store.reader.state(session_id, store.reader.tip(session_id))
         key = None
-        for number, encoded_id, blob in deltas_of(store.reader.objects, state.tree):
-            # Behind a key's beginning a delta may hold a part of the key, which it does not elsewhere.
-            mark = blob if key is None else f"{blob}+"
-            if mark not in seen:
-                content = store.reader.objects.read(blob, "blob")
-                finder = RecordSecrets(key)
-                for line_number, line in enumerate(content.split(b"\n"), 1):
-                    for kind, place in _secrets(line, finder):
-                        where = f"{line_number}: {place}" if place else f"{line_number}"
-                        yield StoredSecret(session_id, number, decode_commit_id(encoded_id), where, kind)
-                seen[mark] = finder if finder.key else None
-            left = seen[mark]
-            key = None if left is None else left.key
+        for directory in directories.walk(state.tree):
+            was_open = key is not None
+            for number, encoded_id, blob in directory.deltas:
+                # Behind a key's beginning a delta may hold a part of the key, which it does not elsewhere.
+                mark = blob if key is None else f"{blob}+"
+                if mark not in seen:
+                    content = store.reader.objects.read(blob, "blob")
+                    finder = RecordSecrets(key)
+                    for kind, place in _found(content, finder):
+                        yield StoredSecret(session_id, number, decode_commit_id(encoded_id), place, kind)
+                    seen[mark] = finder if finder.key else None
+                left = seen[mark]
+                key = None if left is None else left.key
+            directory.settled = not was_open and key is None
+
+
+def _found(content: bytes, finder: RecordSecrets) -> Iterator[tuple[str, str]]:
+    """Yields the kinds of the secrets in what is stored of a delta, and their places in it."""
+    for number, line in enumerate(content.split(b"\n"), 1):
+        for kind, place in _secrets(line, finder):
+            yield kind, f"{number}: {place}" if place else f"{number}"
 
 
 def _secrets(line: bytes, finder: RecordSecrets) -> Iterator[tuple[str, str]]:

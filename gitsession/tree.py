@@ -206,18 +206,28 @@ def header_after(root: bytes, count: int) -> str | None:
 
 def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[tuple[int, str]]:
     """Yields the directories that reach to delta `start` or further: the number of the first delta, and the tree."""
-    for top, middle_oid in _directory_items(tree.top, tree.oid, tree.tag, width=4) if tree.top else ():
+    for top, middle_oid in root_directories(tree):
         if (top + 1) * 10_000 <= start:
             continue
-        for middle, bottom_oid in _directory_items(objects.read(middle_oid, "tree"), middle_oid, tree.tag, width=2):
+        for middle, bottom_oid in middle_directories(objects, middle_oid, tree.tag):
             first = top * 10_000 + middle * 100
             if first + 100 > start:
                 yield first, bottom_oid
 
 
+def root_directories(tree: SessionTree) -> list[tuple[int, str]]:
+    """Returns the directories in the root tree, of 10,000 deltas each: their numbers and trees."""
+    return _directory_items(tree.top, tree.oid, tree.tag, width=4) if tree.top else []
+
+
 def top_directories(tree: SessionTree) -> list[str]:
-    """Returns the trees of the directories in the root tree, of 10,000 deltas each."""
-    return [oid for _, oid in _directory_items(tree.top, tree.oid, tree.tag, width=4)] if tree.top else []
+    """Returns the trees of the directories in the root tree."""
+    return [oid for _, oid in root_directories(tree)]
+
+
+def middle_directories(objects: Objects, oid: str, tag: str) -> list[tuple[int, str]]:
+    """Returns the directories in one of those, of 100 deltas each: their numbers and trees."""
+    return _directory_items(objects.read(oid, "tree"), oid, tag, width=2)
 
 
 def deltas_of(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[Delta]:

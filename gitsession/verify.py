@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator
 
 from gitsession.errors import SessionError
 from gitsession.finding import Finding
-from gitsession.heads import Head, head_findings, heads
-from gitsession.history import REPAIR, Histories
+from gitsession.heads import head_findings, heads
+from gitsession.history import Histories
 from gitsession.layout import HEADS
+from gitsession.present_states import PresentStates
 from gitsession.reading import Reader
 from gitsession.repo.object_files import Fault, count_objects, object_faults, pack_faults
 from gitsession.repo.ref_files import repository_faults
 from gitsession.repo.refs import problem_and_advice
 from gitsession.store import Store
-from gitsession.tree import deltas_of
 
 Progress = Callable[[int, int], None]
 
@@ -68,32 +68,18 @@ def _findings(reader: Reader, counter: _Counter, *, fast: bool) -> Iterator[Find
     counter.total = branches + (0 if fast else 2 * count_objects(reader.objects))
     yield from map(_of_fault, repository_faults(repository.path))
     histories = Histories(reader)
+    present_states = PresentStates(reader)
     for head in heads(reader):
         yield from head_findings(reader, head)
         if isinstance(head.value, str):
-            yield from _present_state(reader, head, head.value) if fast else histories.check(head.session, head.value)
+            check = present_states.check if fast else histories.check
+            yield from check(head.session, head.value)
         counter.add(1 + 5 * histories.commits)  # a commit is five objects: itself, three trees, a blob
         histories.commits = 0
     yield from _other_refs(reader)
     yield from map(_of_fault, pack_faults(reader.objects, fast=fast))
     if not fast:
         yield from map(_of_fault, object_faults(reader.objects, counter.add))
-
-
-def _present_state(reader: Reader, head: Head, oid: str) -> Iterator[Finding]:
-    """Checks the present state of a session: its commit, its header, its trees; its messages must seem to be there."""
-    commit_ids: set[str] = set()
-    try:
-        state = reader.state(head.session, oid)
-        for delta in deltas_of(reader.objects, state.tree):
-            if delta.encoded_id in commit_ids:
-                problem = f"delta {delta.number} has the commit id {delta.encoded_id!a:.120} of another"
-                yield Finding(head.session, oid, delta.blob, problem, REPAIR)
-            commit_ids.add(delta.encoded_id)
-            if not reader.objects.has(delta.blob):
-                yield Finding(head.session, oid, delta.blob, f"delta {delta.number} is missing", REPAIR)
-    except SessionError as error:
-        yield Finding(head.session, oid, getattr(error, "oid", None), str(error), REPAIR)
 
 
 def _other_refs(reader: Reader) -> Iterator[Finding]:
