@@ -10,6 +10,7 @@ and is left.
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from gitsession.transcripts.records import measure
 
@@ -17,6 +18,10 @@ from gitsession.transcripts.records import measure
 _MOST_MISSED = 16
 # How often the text may be gone through.
 _MOST_PASSES = 16
+# As many characters behind the messages are read at first; more where these do not tell whether the document ends.
+_FEW = 1024
+# What is cut may be at fault so far before its end: a word, a number or an escape, from its beginning on.
+_CUT = 16
 # What stands before a message.
 _BEFORE = re.compile("[ \t\r\n,]*")
 _BLANKS = re.compile("[ \t\r\n]*")
@@ -49,6 +54,20 @@ def _on_lines(blanks: str, tail: str) -> Iterator[str]:
         place = tail.find(blanks + "{", end)
 
 
+class _Text(str):
+    """A text whose lines are not counted: `json` would count them, from its beginning on, with each fault it finds."""
+
+    __slots__ = ()
+
+    def count(self, *_: Any) -> int:
+        """Tells of no line."""
+        return 0
+
+    def rfind(self, *_: Any) -> int:
+        """Finds no line."""
+        return -1
+
+
 class _TooLong(Exception):
     """The text was gone through as often as it may be."""
 
@@ -58,8 +77,9 @@ class _Search:
 
     def __init__(self, head: str, tail: str) -> None:
         self._head = head
-        self._tail = tail
+        self._tail = _Text(tail)
         self._left = _MOST_PASSES * (len(head) + len(tail))  # how many characters may still be looked at
+        self._passed = 0  # how far the last value was read, or what was none
         self._tried: set[int] = set()  # where an object begins from which on not all is in order
 
     def up_to_the_end(self) -> list[str]:
@@ -92,12 +112,19 @@ class _Search:
 
     def _is_end(self, place: int) -> bool:
         """Tells whether the array of the messages ends here, and a whole document with it."""
-        rest = self._tail[_end(_BLANKS, self._tail, place) :]
-        if not rest.startswith("]"):
+        close = _end(_BLANKS, self._tail, place)
+        if not self._tail.startswith("]", close):
             return False
-        whole = self._head + rest
-        end = self._value_end(whole, 0)
-        return end is not None and _end(_BLANKS, whole, end) == len(whole)
+        begin = close - len(self._head)  # where the whole document would begin in the text
+        shown = _FEW
+        while True:
+            whole = _Text(self._head + self._tail[close : close + shown])
+            end = self._value_end(whole, 0)
+            if end is not None:
+                return _end(_BLANKS, self._tail, begin + end) == len(self._tail)
+            if close + shown >= len(self._tail) or self._passed < len(whole) - _CUT:
+                return False
+            shown *= 2
 
     def _is_within_what_follows(self, first: int, last: int) -> bool:
         """Tells whether the array that holds some objects begins behind the damage.
@@ -114,16 +141,16 @@ class _Search:
             place = self._tail.find("[", place + 1, first)
         return False
 
-    def _value_end(self, text: str, place: int) -> int | None:
+    def _value_end(self, text: "_Text", place: int) -> int | None:
         """Returns where the value ends that begins at a place; None where there is none that ends."""
         end: int | None = None
         try:
-            passed = end = measure.raw_decode(text, place)[1]
+            self._passed = end = measure.raw_decode(text, place)[1]
         except json.JSONDecodeError as error:
-            passed = error.pos
+            self._passed = len(text) if error.msg.startswith("Unterminated") else error.pos
         except RecursionError:
-            passed = len(text)
-        self._left -= passed - place + 1
+            self._passed = len(text)
+        self._left -= self._passed - place + 1
         if self._left < 0:
             raise _TooLong
         return end

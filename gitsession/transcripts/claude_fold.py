@@ -9,11 +9,13 @@ A compaction does not end the conversation: what it stands for is shown before i
 agent sees. It has the id of the record that holds its summary; a boundary without a summary is none yet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
+from gitsession.columns import Column
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.claude_chain import NONE, Tree
@@ -48,7 +50,7 @@ class _Fold:
         self._time = ""
         self._names: dict[str, str] = {}  # of the tools, by their calls
         self._entry_of: dict[int, str] = {}  # the entries that records came to stand in
-        self._open: list[int] = []  # the records of the answer that is being put together
+        self._open: dict[int, None] = {}  # the records of the answer that is being put together, its first one first
         self._results: list[int] = []  # and those with the results of its calls
         self._said: set[int] = set()  # results that were put behind their call before their turn came
         line = self._tree.line()
@@ -68,7 +70,7 @@ class _Fold:
         self._line = set(line)
         self._hold = tree.nearest(self._line.__contains__)  # where on the line each record hangs
         aside = bool(line) and is_aside(tree.value(line[-1]))
-        self._parts: dict[str, list[int]] = {}  # the records of each answer
+        self._parts: dict[str, list[int]] = {}  # the records of each answer that stand beside the line
         self._answers: dict[str, list[int]] = {}  # the records with the results of each call
         self._orphans: dict[int, list[int]] = {}  # results whose calls are missing, by the records that they follow
         self._compactions: dict[int, list[int]] = {}  # by the last record that was kept, where they stand beside it
@@ -78,14 +80,13 @@ class _Fold:
         for place in tree.linked():
             value = tree.value(place)
             if is_aside(value) == aside:
-                if answer := text(value.get("message"), "id"):
+                if self._is_beside(place) and (answer := text(value.get("message"), "id")):
                     self._parts.setdefault(answer, []).append(place)
                 for call in results(value):
                     self._answers.setdefault(call, []).append(place)
                 made |= {text(call, "id") for call in calls(value)}
             if is_summary(value):
-                boundary = next((back for back in tree.back(place) if is_boundary(tree.value(back))), None)
-                if boundary is not None:
+                if (boundary := self._boundaries[place]) != NONE:
                     self._boundary_of[place] = boundary
                     summaries[boundary] = place
                 elif place not in self._line:
@@ -98,6 +99,11 @@ class _Fold:
             kept = [place for place in self._kept(boundary) if place in self._line]
             if boundary not in self._line and kept:
                 self._compactions.setdefault(max(kept), []).append(summary)
+
+    @cached_property
+    def _boundaries(self) -> Column:
+        """The nearest boundary of each record, itself or one before it; `NONE` where there is none."""
+        return self._tree.nearest(lambda place: is_boundary(self._tree.value(place)))
 
     def _kept(self, boundary: int) -> list[int]:
         """Returns the records that a compaction kept as they are."""
@@ -150,15 +156,14 @@ class _Fold:
         if wanted := results(value):
             return any(call in self._names for call in wanted)
         answer = text(value.get("message"), "id")
-        return bool(answer) and answer == text(self._tree.value(self._open[0]).get("message"), "id")
+        return bool(answer) and answer == text(self._tree.value(next(iter(self._open))).get("message"), "id")
 
     def _answer(self, place: int) -> None:
+        parts = [place]
         if not self._open:
-            answer = text(self._tree.value(place).get("message"), "id")
-            self._open = [place, *filter(self._is_beside, self._parts.get(answer, ()))]
-        elif place not in self._open:
-            self._open.append(place)
-        for part in self._open:
+            parts += self._parts.pop(text(self._tree.value(place).get("message"), "id"), ())
+        for part in parts:
+            self._open[part] = None
             self._names |= {text(call, "id"): text(call, "name") for call in calls(self._tree.value(part))}
 
     def _close(self) -> None:
@@ -166,12 +171,8 @@ class _Fold:
         if not self._open:
             return
         places = sorted(self._open)
-        blocks: list[Any] = []
-        for place in places:
-            said = content(self._tree.value(place))
-            for block in said if isinstance(said, list) else [said]:
-                if block is not None and not _stands_in(blocks, block):
-                    blocks.append(block)
+        said = (content(self._tree.value(place)) for place in places)
+        blocks = _once(block for one in said for block in (one if isinstance(one, list) else [one]))
         value = self._tree.value(places[0])
         message = assistant_of_blocks(blocks, model=model(value), meta=value.get("isApiErrorMessage") is True)
         if message is not None:
@@ -179,7 +180,7 @@ class _Fold:
             self._entry_of.update(dict.fromkeys(places, own_id))
         made = [text(block, "id") for block in blocks if text(block, "type").endswith("tool_use")]
         given = {*self._results, *filter(None, map(self._result_of, made))} - self._said
-        self._open, self._results = [], []
+        self._open, self._results = {}, []
         for place in sorted(given):
             self._said.add(place)
             self._say(place)
@@ -226,10 +227,12 @@ class _Fold:
 
     def _keep_what_follows(self) -> None:
         """Lets each compaction that kept nothing keep what comes after it."""
-        for place, entry in enumerate(self.entries):
-            if isinstance(entry, CompactionEntry) and entry.first_kept_id is None:
-                after = (one.id for one in self.entries[place:] if isinstance(one, MessageEntry))
-                self.entries[place] = replace(entry, first_kept_id=next(after, None))
+        after = None
+        for place, entry in reversed(list(enumerate(self.entries))):
+            if isinstance(entry, MessageEntry):
+                after = entry.id
+            elif entry.first_kept_id is None:
+                self.entries[place] = replace(entry, first_kept_id=after)
 
     def _timestamp(self, place: int) -> str:
         """Returns the time of a record; where it has none, that of the entry before."""
@@ -237,8 +240,23 @@ class _Fold:
         return self._time
 
 
-def _stands_in(blocks: list[Any], block: Any) -> bool:
-    """Tells whether a block is there already: a call with the same id, or anything equal."""
-    if text(block, "type").endswith("tool_use") and (name := text(block, "id")):
-        return any(text(one, "id") == name for one in blocks)
-    return block in blocks
+def _once(blocks: Iterable[Any]) -> list[Any]:
+    """Returns each block once: of calls with the same id the first one, and of any other that are equal."""
+    found: list[Any] = []
+    names: set[str] = set()
+    keys: set[Hashable] = set()
+    for block in blocks:
+        key, name = _key(block), text(block, "id")
+        is_call = name and text(block, "type").endswith("tool_use")
+        if block is not None and (name not in names if is_call else key not in keys):
+            found.append(block)
+            names.add(name)
+            keys.add(key)
+    return found
+
+
+def _key(value: Any) -> Hashable:
+    """Returns what is equal for equal JSON values, and can be looked up."""
+    if isinstance(value, dict):
+        return frozenset((name, _key(one)) for name, one in value.items())
+    return tuple(map(_key, value)) if isinstance(value, list) else value

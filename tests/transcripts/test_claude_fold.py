@@ -1,12 +1,14 @@
 """The conversation of a Claude Code transcript."""
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from claude_logs import answer, boundary, call, ids, left, other, record, result, summary, user
 from transcript_files import FIXTURES, records_of
 
 from gitsession.model import CompactionEntry, MessageEntry, build_context
-from gitsession.transcripts import FORMATS, Record
+from gitsession.transcripts import FORMATS, Record, claude_fold
 
 CLAUDE_CODE = FORMATS["claude-code"]
 START = [user("u1", None, "one"), answer("a1", "u1", "1", "m1")]
@@ -55,6 +57,74 @@ def test_an_answer_that_is_still_being_written_has_what_is_there() -> None:
     log = [user("u1", None, "one"), answer("a1", "u1", "1", "m1"), call("a2", "a1", "t1", "m1")]
     assert "tool_calls" not in messages(log[:2])[-1]
     assert "tool_calls" in messages(log)[-1]
+
+
+def test_what_stands_beside_the_parts_of_an_answer_is_taken_once() -> None:
+    log = [
+        user("u1", None, "one"),
+        answer("a1", "u1", "1", "m1"),
+        answer("a2", "a1", "2", "m1"),
+        user("u2", "a1", "two"),
+        answer("a3", "u2", "3", "m1"),
+    ]
+    assert [message["content"] for message in messages(log)] == ["one", "1\n2", "two", "3"]
+
+
+def _parallel_calls(number: int) -> list[Record]:
+    made = [call(f"a{n}", f"a{n - 1}" if n else "u1", f"t{n}", "m1") for n in range(number)]
+    return [user("u1", None, "one"), *made, *(result(f"r{n}", f"a{n}", f"t{n}") for n in range(number))]
+
+
+def _parted(number: int) -> list[Record]:
+    """Returns an answer whose parts are parted by prompts, half of them beside the line."""
+    log = [user("u1", None, "one"), answer("a0", "u1", "0", "m1")]
+    for n in range(1, number):
+        log += [answer(f"b{n}", f"a{n - 1}", f"beside {n}", "m1"), user(f"p{n}", f"a{n - 1}", "go on")]
+        log.append(answer(f"a{n}", f"p{n}", str(n), "m1"))
+    return log
+
+
+def _summaries(number: int) -> list[Record]:
+    return [user("u1", None, "one"), *(summary(f"s{n}", f"s{n - 1}" if n else "u1", "so far") for n in range(number))]
+
+
+@pytest.mark.parametrize("made", [_parallel_calls, _parted, _summaries])
+def test_the_work_is_in_proportion_to_the_records(
+    made: Callable[[int], list[Record]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = 0
+
+    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call_it(*arguments: Any) -> Any:
+            nonlocal done
+            done += 1
+            return function(*arguments)
+
+        return call_it
+
+    for name in ("text", "calls", "is_boundary"):
+        monkeypatch.setattr(claude_fold, name, counted(getattr(claude_fold, name)))
+    for name in ("_is_beside", "_say", "_put"):
+        monkeypatch.setattr(claude_fold._Fold, name, counted(getattr(claude_fold._Fold, name)))
+    CLAUDE_CODE.fold(made(20))
+    few, done = done, 0
+    CLAUDE_CODE.fold(made(100))
+    assert few < done < 6 * few
+
+
+def test_blocks_are_not_compared_with_each_other() -> None:
+    class Block(dict[str, Any]):
+        compared = 0
+        __hash__ = None
+
+        def __eq__(self, other: object) -> bool:
+            Block.compared += 1
+            return super().__eq__(other)
+
+    said = [Block(type="text", text=str(n % 40)) for n in range(80)]
+    (message,) = messages([answer("a1", None, said, "m1")])
+    assert message["content"] == "\n".join(map(str, range(40)))
+    assert Block.compared == 0
 
 
 def test_results_of_parallel_calls_follow_the_calls_in_the_order_of_the_file() -> None:

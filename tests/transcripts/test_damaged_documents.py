@@ -4,12 +4,13 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from transcript_files import TRANSCRIPTS, format_of, name_of, read, records_of
 
 from gitsession.model import MessageEntry
-from gitsession.transcripts import FORMATS, Format, Record, behind, document, find_format
+from gitsession.transcripts import FORMATS, Format, Record, behind, document, find_format, records
 
 DOCUMENTS = [
     path
@@ -131,6 +132,39 @@ def test_a_text_that_never_comes_to_an_order_is_given_up(monkeypatch: pytest.Mon
     assert len(CHAT.fold(read(CHAT, content))) == 2
     monkeypatch.setattr(behind, "_MOST_PASSES", 0)
     assert len(CHAT.fold(read(CHAT, content))) == 1
+
+
+class _Watched(str):
+    """A text that counts how many of its characters are looked through to tell a line and a column."""
+
+    __slots__ = ()
+    passed = 0
+
+    def count(self, *arguments: Any) -> int:
+        _Watched.passed += arguments[2] if len(arguments) > 2 else len(self)
+        return super().count(*arguments)
+
+
+def test_no_lines_are_counted_for_what_is_damaged() -> None:
+    tail = _Watched('{oops},{"a":1 "},' * 100 + '{"a":1}]')
+    assert list(behind.messages_behind("[", "", tail)) == ['{"a":1}']
+    assert _Watched.passed == 0
+
+
+def test_what_follows_a_list_is_not_read_again_for_each_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed = 0
+
+    class Measure:
+        def raw_decode(self, text: str, place: int) -> tuple[Any, int]:
+            nonlocal passed
+            passed += 0 if len(text) == len(tail) else len(text)
+            return records.measure.raw_decode(text, place)
+
+    monkeypatch.setattr(behind, "measure", Measure())
+    monkeypatch.setattr(behind, "_FEW", 4)
+    tail = '{"a":[1,{"b":1}],oops},' * 500 + '{"a":1}],"model":"' + "m" * 100 + '"}'
+    assert list(behind.messages_behind('{"messages":[', "", tail)) == ['{"a":1}']
+    assert passed < 10 * len(tail)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=map(name_of, DOCUMENTS))
