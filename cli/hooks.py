@@ -15,7 +15,7 @@ import click
 from gitsession import ImportFailure, SessionError, holds_transcripts, import_transcripts
 
 from .hook_settings import HOOKS
-from .import_report import stored_secrets
+from .import_report import failure_text, stored_secrets
 from .options import Settings
 from .output import note
 from .places import places, takes_own_files
@@ -51,7 +51,7 @@ def import_for_hook(settings: Settings, agent: str, arguments: Sequence[str], *,
         secrets = Counter[str]()
         for done in import_transcripts(settings.make(), paths, redact=redact, takes=takes):
             if isinstance(done, ImportFailure):
-                note(f"gitsession: {done.error}")
+                note(f"gitsession: {failure_text(done)}")
             elif not done.redacted:
                 secrets.update(secret.kind for secret in done.secrets)
         if secrets:

@@ -9,7 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from gitsession import FORMATS, ImportFailure, ImportResult, SessionError, Store, UnknownTranscript, scan
+from gitsession import (
+    FORMATS,
+    ImportFailure,
+    ImportResult,
+    SessionError,
+    Store,
+    UnknownTranscript,
+    UnreadableDatabase,
+    scan,
+)
 
 from .output import note
 from .text import count, one_line, pad
@@ -129,7 +138,7 @@ class Tally:
         error = failure.error
         if failure.path in self.named or not isinstance(error, UnknownTranscript):
             self.error = self.error or error
-            self.notes.append(str(error))
+            self.notes.append(failure_text(failure))
         elif not self.quiet:
             self.passed_over += 1
             if self.passed_over <= NAMED:
@@ -141,6 +150,14 @@ class Tally:
 
 def _is_open_directory(path: Path) -> bool:
     return path.is_dir() and os.access(path, os.R_OK | os.X_OK)
+
+
+def failure_text(failure: ImportFailure) -> str:
+    """Returns why a file was not imported, with its path."""
+    told = str(failure.error)
+    if isinstance(failure.error, UnknownTranscript | UnreadableDatabase) or str(failure.path) in told:
+        return told
+    return f"{failure.path}: {told}"
 
 
 def stored_secrets(kinds: Counter[str], which: str = "") -> str:

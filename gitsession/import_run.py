@@ -40,7 +40,8 @@ from gitsession.repo.refs import OWN_DIRECTORY, RefBlocked, RefMoved
 from gitsession.repo.repository import Move
 from gitsession.results import ImportFailure, ImportResult
 from gitsession.store import Store
-from gitsession.transcripts import FORMATS, find_format
+from gitsession.transcripts import FORMATS, document, find_format
+from gitsession.transcripts import records as records_of
 from gitsession.transcripts.base import Bundled, Format, Record, is_log
 
 # A batch is stored when it has grown to this: memory holds its index, and a crash loses no more than it.
@@ -288,10 +289,14 @@ class ImportRun:
     ) -> Iterator[ImportResult | ImportFailure]:
         records = found.read(stream)
         first = next(records, None)
-        if first is not None and first.unfinished and source.chosen is not None and found.growth is not is_log:
-            first = first._replace(unfinished=False)  # whoever names the format says that no more of it is to come
         if first is None:
             raise UnknownTranscript(str(source.path), "is empty")
+        path = plain_name(source.path)
+        if path.suffix == ".jsonl" and found.growth(first) != "directory":
+            first = first._replace(unfinished=first.unfinished or document.is_torn_line(first, stream))
+        elif first.unfinished and source.chosen is not None and found.growth is not is_log:
+            # Whoever names the format says that no more of it is to come.
+            first = first._replace(unfinished=False, problem=records_of.parse(first.raw)[1] or first.problem)
         if first.unfinished:
             yield self._unfinished(source, found, first)
             return
@@ -300,7 +305,6 @@ class ImportRun:
             copy.let_go()
         else:
             copy.fill()
-        path = plain_name(source.path)
         named = Named.of(found, path, first)
         if any(self._is_built(str(header["id"])) for header in (named.header, named.clean)):
             # What was built for the same session is not stored yet, and this file goes on with it.

@@ -18,6 +18,8 @@ _DERIVED_ROOM = _DERIVED_DIGITS + 1
 _UNSAFE = re.compile(rb"[^A-Za-z0-9._-]")
 _ESCAPE = re.compile(rb"%([0-9A-F]{2})")
 _NO_TEXT = re.compile(r"[\ud800-\udfff]")
+# How an id begins that names a branch made with plain git.
+_REFS = re.compile(r"\Arefs/")
 _OBJECT_ID = re.compile(r"[0-9a-fA-F]{40}")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?", re.IGNORECASE | re.DOTALL)
 # What stands for itself, as most ids do: a commit id; a session id that is not `HEAD` nor a device, and too short for
@@ -141,14 +143,15 @@ def derived_id(session_id: str, name: str) -> str:
 def imported_id(name: str) -> str:
     """Returns the id of a session that is imported under a name: the name, where it can be an id.
 
-    Of a name that is too long, or no text, it is the beginning and a hash, with room for those of derived branches.
+    Of a name that is too long, no text, or like that of a ref, it is the beginning and a hash, with room for those of
+    derived branches.
     """
-    if not name or name.startswith("refs/"):
+    if not name:
         return name  # a hash would not mend it
     try:
         encode_session_id(name)
     except InvalidSessionId:
-        beginning = _NO_TEXT.sub("_", name[:MAX_NAME_BYTES])
+        beginning = _REFS.sub("refs_", _NO_TEXT.sub("_", name[:MAX_NAME_BYTES]))
         return _with_digest(_stem(beginning, 2 * _DERIVED_ROOM), name)
     return name
 

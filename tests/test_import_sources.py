@@ -7,7 +7,6 @@ import pytest
 from gitsession import (
     ImportFailure,
     ImportResult,
-    InvalidSessionId,
     MessageEntry,
     SessionMeta,
     Store,
@@ -15,6 +14,7 @@ from gitsession import (
     holds_transcripts,
     import_transcripts,
 )
+from gitsession.layout import imported_id
 from tests.importing import (
     failures,
     line,
@@ -26,6 +26,8 @@ from tests.importing import (
     talk,
     tips,
 )
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 @pytest.fixture
@@ -187,14 +189,6 @@ class TestWhatIsNoTranscript:
         assert tmp_path / "gone.jsonl" == path
         assert "No such file" in str(error)
 
-    def test_is_a_file_whose_session_has_the_name_of_a_branch(self, store: Store, tmp_path: Path) -> None:
-        path = tmp_path / "rollout.jsonl"
-        path.write_bytes(line(type="session_meta", payload={"id": "refs/heads/s"}))
-
-        ((_, error),) = failures(store, path)
-
-        assert isinstance(error, InvalidSessionId)
-
     def test_is_nothing_to_a_store_that_holds_the_session(self, store: Store, tmp_path: Path) -> None:
         path = tmp_path / "abc.jsonl"
         take_bytes(store, b"".join(talk(4)), path)
@@ -222,6 +216,66 @@ def test_a_path_may_be_a_text_and_stand_alone(store: Store, tmp_path: Path) -> N
     assert [done.path for paths in (str(path), [str(path)], path) for done in import_transcripts(store, paths)] == [
         path
     ] * 3
+
+
+def test_a_session_that_has_the_name_of_a_branch_gets_another(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "rollout.jsonl"
+    content = line(type="session_meta", payload={"id": "refs/heads/s", "forked_from_id": "refs/heads/r"})
+
+    done = take_bytes(store, content, path)
+
+    assert done.session == imported_id("refs/heads/s")
+    assert store.info(done.session).parent_session == imported_id("refs/heads/r")
+    assert original(store, done.session) == content
+    assert take_bytes(store, content, path).new_commits == 0
+
+
+class TestATornFirstLine:
+    @pytest.mark.parametrize(
+        ("name", "whole", "cut"),
+        [
+            ("gemini", "gemini/rewind.jsonl", 125),
+            ("chat", "chat-log/training.jsonl", 12),
+            ("chat", "chat-log/training.jsonl", 58),
+            ("langchain", "langchain/messages.jsonl", 40),
+            ("openhands", "openhands/events.jsonl", 40),
+            (None, "chat-log/training.jsonl", 58),
+            (None, "gemini/rewind.jsonl", 125),
+        ],
+    )
+    def test_of_a_file_of_lines_waits(
+        self, store: Store, tmp_path: Path, name: str | None, whole: str, cut: int
+    ) -> None:
+        content, path = (FIXTURES / whole).read_bytes(), tmp_path / "abc.jsonl"
+        path.write_bytes(content[:cut])
+
+        ((_, error),) = failures(store, path, format=name)
+
+        assert "is cut in its first line" in str(error)
+        assert not tips(store)
+        path.write_bytes(content)
+        (done,) = take(store, path, format=name)
+        assert (done.branch_created, done.rewritten_from, done.unfinished) == (True, None, False)
+
+    def test_of_a_document_is_taken_in_under_the_name_of_its_format_as_one_that_cannot_be_read(
+        self, store: Store, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "a.json"
+        path.write_bytes(b'{"sessionId": "x", "proj')
+
+        (done,) = take(store, path, format="gemini")
+
+        assert not done.unfinished
+        assert [problem.reason[:13] for problem in done.problems] == ["it is no JSON"]
+
+    def test_with_its_end_is_a_damaged_document(self, store: Store, tmp_path: Path) -> None:
+        path = tmp_path / "abc.jsonl"
+        content = b'{"messages": [{"role": "user", "content": "a"}, {"role": "user", "cont\n'
+        path.write_bytes(content)
+
+        (done,) = take(store, path, format="chat")
+
+        assert (done.new_commits, done.unfinished) == (2, True)
 
 
 class TestADamagedFileWhoseFormatIsNamed:

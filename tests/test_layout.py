@@ -203,9 +203,11 @@ def test_a_tag_is_the_beginning_of_the_ids_hash() -> None:
         ("caf\udce9", b"caf\xe9", "caf_"),
         ("x\ud800", b"x\xed\xa0\x80", "x_"),
         ("a" * 250 + "\udcff", b"a" * 250 + b"\xff", "a" * 166),
+        ("refs/heads/main", b"refs/heads/main", "refs_heads/main"),
+        ("refs/" * 100, b"refs/" * 100, "refs_" + "refs/" * 23),
     ],
 )
-def test_a_name_that_can_be_no_id_is_shortened(name: str, content: bytes, beginning: str) -> None:
+def test_a_name_that_can_be_no_id_is_replaced(name: str, content: bytes, beginning: str) -> None:
     shortened = imported_id(name)
     assert shortened == f"{beginning}.{sha256(content).hexdigest()[:16]}"
     assert shortened == imported_id(shortened)
@@ -213,6 +215,6 @@ def test_a_name_that_can_be_no_id_is_shortened(name: str, content: bytes, beginn
     assert derived_id(shortened, "r" * 190).startswith(f"{shortened}.")
 
 
-@pytest.mark.parametrize("name", ["a" * 200, "s", "a/b", "refs/x", ""])
+@pytest.mark.parametrize("name", ["a" * 200, "s", "a/b", "refs", "a/refs/b", ""])
 def test_a_name_that_can_be_an_id_or_is_none_is_kept(name: str) -> None:
     assert imported_id(name) == name

@@ -116,6 +116,10 @@ LOGS = list(_logs())
 def test_every_fixture_goes_on_as_its_session_wherever_it_was_cut(tmp_path: Path, path: Path) -> None:
     content = content_of(path)
     cuts = around_ends(content)
+    if path.name == "training.jsonl":
+        # One request alone is the chat that it holds, and no log of requests yet: it is of another format.
+        first = content.index(b"\n")
+        cuts = [cut for cut in cuts if not first <= cut <= content.index(b"[", first)]
 
     assert_grows_as_one(tmp_path, content, path.name, cuts[:: 1 + len(cuts) // 20])
 

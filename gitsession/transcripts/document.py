@@ -38,6 +38,7 @@ _BEFORE = re.compile(rb"[ \t\r\n,]*")
 _NOT_COMPLETE = "the document is not complete"
 # A document of no more bytes is judged as one text.
 _SMALL = 4 * json_text.LARGE_TEXT
+_CHUNK = 64 * 1024
 
 
 def array_start(raw: bytes, paths: Paths) -> int | None:
@@ -54,6 +55,19 @@ def is_document(raw: bytes, paths: Paths) -> bool:
 def is_first(record: Record) -> bool:
     """Tells whether a record is the first of a document."""
     return record.id is not None and key_of(record.id, (DOCUMENT,)) == DOCUMENT
+
+
+def is_torn_line(first: Record, stream: BinaryIO) -> bool:
+    """Tells whether a file is a document on one line that has neither its end nor that of the line.
+
+    Args:
+        first: Its first record.
+        stream: The file, open for reading bytes; it is gone back in.
+    """
+    if first.value is not None or not is_first(first):
+        return False
+    stream.seek(0)
+    return not any(b"\n" in part for part in iter(lambda: stream.read(_CHUNK), b""))
 
 
 def read(raw: bytes, paths: Paths, describe: Describe) -> Iterator[Record]:

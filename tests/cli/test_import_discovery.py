@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Git
 from tests.opencode_databases import OLD_SCHEMA, Program, simple
 from tests.secrets_made_up import SECRETS
 
@@ -292,6 +293,17 @@ def test_what_is_called_as_an_agents_own_files_are_and_is_no_transcript_is_told(
         f"{projects}/noise.jsonl: is a binary file, and no transcript",
     ]
     assert (done.code, done.out.splitlines()[-1]) == (0, "1 session, 1 new commit, 14 files skipped")
+
+
+def test_a_failure_names_the_file_whatever_it_is(gitsession: Run, home: Path, git: Git) -> None:
+    put(home / "t" / "main.jsonl", "Hello")
+    gitsession("import", home / "t")
+    path = put(home / "t" / "x.jsonl", "Hello")
+    store = gitsession("path").out.strip()
+    git("branch", "x/y", "main", cwd=Path(store))
+    done = gitsession("import", path)
+    assert done.code == 8
+    assert done.err.startswith(f"{path}: the session id ")
 
 
 def test_many_kinds_of_what_is_wrong_are_counted_behind_the_first(gitsession: Run, home: Path) -> None:
