@@ -20,7 +20,6 @@ from itertools import islice
 from typing import Any
 
 from gitsession.columns import Column, Scratch, column
-from gitsession.numbering import Numbering
 from gitsession.transcripts.base import Record
 from gitsession.transcripts.claude_prompts import prompt, told, waiting
 from gitsession.transcripts.claude_records import (
@@ -33,9 +32,7 @@ from gitsession.transcripts.claude_records import (
     parent_of,
 )
 from gitsession.transcripts.fields import mapping, text
-
-NONE = -1
-"""The place of no record: what a beginning follows."""
+from gitsession.transcripts.meanings import NONE, Meanings
 
 # What takes the place of a record that is missing is kept as so many less its own place.
 _STAND_IN = NONE - 1
@@ -61,16 +58,12 @@ class Tree:
         """
         self._records = records
         self._scratch = scratch
-        self._names = Numbering(scratch)  # of the uuids, those of missing parents too
-        # By these numbers, what a uuid means so far: an index of `_places`, the last records that have it; see `_link`.
-        self._meant = column(scratch, "i", most=3 * len(records))
-        self._places = column(scratch, "i", most=4 * len(records))
+        self._meanings = Meanings(scratch, len(records), ids=3)  # of the uuids
+        self._places = self._meanings.places  # see `_link`
         self._kinds = self.column("B")
         self._said = self.column("Q")  # what `_saying` tells of each
         self._words = self.column("Q")
         self._parents = self.column("i", NONE)
-        # So many steps back are made at most, that the time stays in proportion to the file.
-        self._steps = 10 * len(records)
         for place, record in enumerate(records):
             value = record.value
             if text(value, "type") in CHAIN:
@@ -92,12 +85,12 @@ class Tree:
         what the one means that it follows in the file's logic, from 1.
         """
         named = parent_of(value)
-        self._parents[place] = _BEFORE if named is None else self._meaning(named)
-        meaning = self._meaning(uuid)
+        self._parents[place] = _BEFORE if named is None else self._meanings.of(named)
+        meaning = self._meanings.of(uuid)
         earlier = NONE if meaning == NONE else self._places[meaning]
         self._said[place], self._words[place] = _saying(value)
         if earlier != NONE and self._is_another(earlier, place):
-            meaning = self._means_anew(uuid)
+            meaning = self._meanings.anew(uuid)
         elif earlier != NONE:
             self._kinds[earlier] = 0
             if self._parents[place] < 0 and not is_boundary(value):
@@ -115,23 +108,7 @@ class Tree:
         )
         if is_boundary(value):
             self._kinds[place] |= _BOUNDARY
-            self._said[place] = self._meaning(text(value, "logicalParentUuid")) + 1
-
-    def _meaning(self, uuid: str) -> int:
-        """Returns what a uuid means so far; `NONE` for an empty one."""
-        if not uuid:
-            return NONE
-        number = self._names.add(uuid)
-        if number == len(self._meant):
-            self._meant.append(len(self._places))
-            self._places.append(NONE)
-        return self._meant[number]
-
-    def _means_anew(self, uuid: str) -> int:
-        """Lets a uuid mean another record from here on; what follows the earlier one stays with it."""
-        meaning = self._meant[self._names.add(uuid)] = len(self._places)
-        self._places.append(NONE)
-        return meaning
+            self._said[place] = self._meanings.of(text(value, "logicalParentUuid")) + 1
 
     def _is_another(self, earlier: int, place: int) -> bool:
         """Tells whether a record is no later state of the one that has its uuid.
@@ -142,11 +119,7 @@ class Tree:
             return False
         if self._words[earlier] != self._words[place]:
             return True
-        while place not in (NONE, earlier) and self._steps:
-            meaning = self._parents[place]
-            place = NONE if meaning < 0 else self._places[meaning]
-            self._steps -= 1
-        return place == earlier
+        return self._meanings.leads_back(place, earlier, self._parents)
 
     def _link(self) -> None:
         """Makes places of the numbers of parents.
@@ -201,9 +174,7 @@ class Tree:
 
     def find(self, uuid: str) -> int | None:
         """Returns the record of a uuid; None if there is none."""
-        number = self._names.find(uuid)
-        place = NONE if number is None else self._places[self._meant[number]]
-        return None if place <= NONE else place
+        return self._meanings.find(uuid)
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of a record of the tree."""

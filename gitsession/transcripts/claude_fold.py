@@ -18,7 +18,7 @@ from typing import Any
 from gitsession.columns import Column
 from gitsession.model import CompactionEntry, MessageEntry
 from gitsession.transcripts.base import Record
-from gitsession.transcripts.claude_chain import NONE, Tree
+from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.claude_prompts import in_order
 from gitsession.transcripts.claude_records import (
     calls,
@@ -32,6 +32,7 @@ from gitsession.transcripts.claude_records import (
     words,
 )
 from gitsession.transcripts.fields import integer, items, mapping, text
+from gitsession.transcripts.meanings import NONE
 from gitsession.transcripts.normal import assistant_of_blocks, user_of_blocks
 
 Conversation = list[MessageEntry | CompactionEntry]

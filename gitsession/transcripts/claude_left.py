@@ -19,8 +19,9 @@ from gitsession.columns import Column, Scratch
 from gitsession.numbering import Numbering
 from gitsession.transcripts import lanes
 from gitsession.transcripts.base import AbandonedLine, Return
-from gitsession.transcripts.claude_chain import NONE, Tree
+from gitsession.transcripts.claude_chain import Tree
 from gitsession.transcripts.fields import text
+from gitsession.transcripts.meanings import NONE
 
 
 def abandoned(tree: Tree, scratch: Scratch | None = None) -> list[AbandonedLine]:
@@ -30,18 +31,19 @@ def abandoned(tree: Tree, scratch: Scratch | None = None) -> list[AbandonedLine]
         tree: The records of a transcript.
         scratch: Where what was said lies, if it is much; None for memory.
     """
-    end = tree.end()
-    lines = [] if end == NONE else _Left(tree, end, scratch).lines()
+    lines = _lines(tree, tree.end(), scratch)
     return [AbandonedLine(tree.entry_id(one.last), None if one.at == NONE else tree.entry_id(one.at)) for one in lines]
 
 
 def returns(tree: Tree, scratch: Scratch | None = None) -> Iterable[Return]:
     """Returns where the user went back; takes what `abandoned` does."""
     end = tree.end()
-    lines = [] if end == NONE else _Left(tree, end, scratch).lines()
-    if not lines:
-        return ()
-    return lanes.returns(tree.column("i", lanes.NOBODYS), end, lines, tree.back)
+    lines = _lines(tree, end, scratch)
+    return lanes.returns(tree.column("i", lanes.NOBODYS), end, lines, tree.back) if lines else ()
+
+
+def _lines(tree: Tree, end: int, scratch: Scratch | None) -> list[lanes.Left]:
+    return [] if end == NONE else _Left(tree, end, scratch).lines()
 
 
 _SEVERAL = -1

@@ -15,10 +15,10 @@ from itertools import chain
 from typing import Any
 
 from gitsession.columns import Column, Scratch, column
-from gitsession.numbering import Numbering
 from gitsession.transcripts import lanes
 from gitsession.transcripts.base import AbandonedLine, Record, Return
 from gitsession.transcripts.fields import mapping, text
+from gitsession.transcripts.meanings import NONE, Meanings
 
 ROLES = ("user", "assistant", "toolResult", "tool")
 """The roles of messages that make a line worth keeping: what was said, not what an extension noted."""
@@ -26,12 +26,12 @@ ROLES = ("user", "assistant", "toolResult", "tool")
 # The roles of messages that a conversation can begin with.
 _FIRST_ROLES = ("user", "bashExecution", "custom", "hookMessage", "branchSummary", "system")
 
-# What stands for a parent where there is none: the entry begins a line, or the record is no entry.
-_NONE, _NO_ENTRY = -1, -2
+# What stands for the parent of a record that is no entry.
+_NO_ENTRY = -2
 # What an entry follows that names nothing usable: the one before it.
 _FOLLOWS = -3
 # What takes the place of an entry that is missing is kept as so many less its own place.
-_STAND_IN = _NONE - 1
+_STAND_IN = NONE - 1
 # How an entry was passed on the ways back from the ends of lines: not by 0, an earlier way, or the present one.
 _BEFORE, _NOW = 1, 2
 
@@ -72,14 +72,10 @@ class Tree:
         """
         self._records = records
         self._scratch = scratch
-        self._names = Numbering(scratch)
-        # By the numbers of the ids, what each means so far: an index of the places, of the last entries that have it.
-        self._meant = column(scratch, "i", most=2 * len(records))
-        self._places = column(scratch, "i", most=3 * len(records))
+        self._meanings = Meanings(scratch, len(records), ids=2)
+        self._places = self._meanings.places
         self._parents = self._column("i", _NO_ENTRY)  # until they are linked, what the ids of the parents mean
         self._spoken = self._column("B")
-        # So many steps back are made at most, that the time stays in proportion to the file.
-        self._steps = 10 * len(records)
         for place, record in enumerate(records):
             if is_entry(record.value):
                 self._take(place, record.value)
@@ -89,48 +85,33 @@ class Tree:
         """Notes an entry, in the stead of an earlier one of its id."""
         own = text(value, "id")
         named = parent_of(value) if own else None
-        parent = self._parents[place] = _FOLLOWS if named is None else self._meaning(named)
+        parent = self._parents[place] = _FOLLOWS if named is None else self._meanings.of(named)
         self._spoken[place] = _is_spoken(value)
-        if (meaning := self._meaning(own)) != _NONE:
+        if (meaning := self._meanings.of(own)) != NONE:
             earlier = self._places[meaning]
-            if earlier != _NONE and self._parents[earlier] != parent and self._follows(place, earlier):
-                meaning = self._meant[self._names.add(own)] = len(self._places)
-                self._places.append(place)
+            if (
+                earlier != NONE
+                and self._parents[earlier] != parent
+                and self._meanings.leads_back(place, earlier, self._parents)
+            ):
+                meaning = self._meanings.anew(own)
             self._places[meaning] = place
-
-    def _follows(self, place: int, earlier: int) -> bool:
-        """Tells whether an entry follows an earlier one, as far as it was looked back often enough."""
-        while place not in (_NONE, earlier) and self._steps:
-            meaning = self._parents[place]
-            place = max(self._places[meaning], _NONE) if meaning >= 0 else _NONE
-            self._steps -= 1
-        return place == earlier
-
-    def _meaning(self, name: str) -> int:
-        """Returns what an id means so far; `_NONE` for an empty one."""
-        if not name:
-            return _NONE
-        number = self._names.add(name)
-        if number == len(self._meant):
-            self._meant.append(len(self._places))
-            self._places.append(_NONE)
-        return self._meant[number]
 
     def _link(self) -> int | None:
         """Makes places of what the ids of parents mean; returns the last entry, None if there is none."""
-        before = _NONE
+        before = NONE
         for place in range(len(self._parents)):
             meaning = self._parents[place]
             if meaning == _NO_ENTRY:
                 continue
-            parent = before if meaning == _FOLLOWS else _NONE if meaning == _NONE else self._places[meaning]
-            if parent == _NONE != before and meaning >= 0:
+            parent = before if meaning == _FOLLOWS else NONE if meaning == NONE else self._places[meaning]
+            if parent == NONE != before and meaning >= 0:
                 parent = self._places[meaning] = _STAND_IN - before
             if parent <= _STAND_IN:
                 parent = _STAND_IN - parent
             self._parents[place] = before if parent == place else parent
             before = place
-        return None if before == _NONE else before
+        return None if before == NONE else before
 
     def _column(self, code: str, fill: int = 0) -> Column:
         """Returns a number for each record."""
@@ -142,9 +123,7 @@ class Tree:
 
     def find(self, name: str) -> int | None:
         """Returns the entry of an id; None if there is none."""
-        number = self._names.find(name)
-        place = _NONE if number is None else self._places[self._meant[number]]
-        return None if place <= _NONE else place
+        return self._meanings.find(name)
 
     def value(self, place: int) -> dict[str, Any]:
         """Returns the value of an entry."""
@@ -159,7 +138,7 @@ class Tree:
     def back(self, place: int) -> Iterator[int]:
         """Yields an entry and those before it, each once."""
         seen = set()
-        while place != _NONE and place not in seen:
+        while place != NONE and place not in seen:
             seen.add(place)
             yield place
             place = self._parents[place]
@@ -171,7 +150,7 @@ class Tree:
     def abandoned(self) -> list[AbandonedLine]:
         """Returns the lines that the user left, in the order in which they ended."""
         return [
-            AbandonedLine(self.entry_id(one.last), None if one.at == _NONE else self.entry_id(one.at))
+            AbandonedLine(self.entry_id(one.last), None if one.at == NONE else self.entry_id(one.at))
             for one in self._left()
         ]
 
@@ -194,14 +173,14 @@ class Tree:
         ends = (place for place in range(len(followed) - 1, -1, -1) if not followed[place])
         for end in chain([] if self.leaf is None else [self.leaf], ends):
             last, point, steps = self._walk(end, passed)
-            if last != _NONE and end != self.leaf:
+            if last != NONE and end != self.leaf:
                 found.append(lanes.Left(last, self._spoken_before(point), end, steps))
         return sorted(found)
 
     def _spoken_before(self, place: int) -> int:
-        """Returns the nearest entry that somebody spoke: this one, or one before it; `_NONE` where there is none."""
-        steps, look, mark = 0, 1, _NONE
-        while place not in (_NONE, mark):
+        """Returns the nearest entry that somebody spoke: this one, or one before it; `NONE` where there is none."""
+        steps, look, mark = 0, 1, NONE
+        while place not in (NONE, mark):
             if self._spoken[place]:
                 return place
             # In a circle nobody may have spoken: it comes back to a mark that is set further and further on.
@@ -209,20 +188,20 @@ class Tree:
             if steps == look:
                 look, mark = 2 * look, place
             place = self._parents[place]
-        return _NONE
+        return NONE
 
     def _walk(self, end: int, passed: Column) -> tuple[int, int, int]:
         """Goes back from the end of a line to an entry that was passed before, or to the beginning.
 
         Returns the last entry of the way that somebody spoke, the one that was passed before, and how many are between.
         """
-        place, last, steps = end, _NONE, 0
+        place, last, steps = end, NONE, 0
         while place >= 0 and not passed[place]:
             passed[place] = _NOW
             steps += 1
-            last = max(last, place if self._spoken[place] else _NONE)
+            last = max(last, place if self._spoken[place] else NONE)
             place = self._parents[place]
-        point = place if place >= 0 and passed[place] != _NOW else _NONE
+        point = place if place >= 0 and passed[place] != _NOW else NONE
         place = end
         while place >= 0 and passed[place] == _NOW:
             passed[place] = _BEFORE
