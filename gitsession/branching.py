@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 
 from gitsession.columns import Scratch
-from gitsession.derived import former_names, names
+from gitsession.derived import former_names, goes_on_with_record, names
 from gitsession.errors import Corrupt
 from gitsession.layout import decode_commit_id
 from gitsession.model import SessionMeta
@@ -225,9 +225,7 @@ class Branches:
         branch = next((one for one in self._branches.values() if one.matched() == number), None)
         if branch is None or branch.count == number:
             return False
-        state = self.reader.state(self.session_id, branch.oid)
-        following = next(deltas_of(self.reader.objects, state.tree, number))
-        return is_record(self.reader.objects.read(following.blob, "blob"))
+        return goes_on_with_record(self.reader, self.reader.state(self.session_id, branch.oid), number)
 
     def base(self, number: int, record_id: str) -> Base:
         """Returns what record `number`, the first that is not stored, follows.

@@ -100,11 +100,12 @@ def _left_in(reader: Reader, line: State, branches: Iterable[_Branch]) -> str:
     most = max(count for count, _ in counts)
     found = [one for count, one in counts if count == most]
     if len(found) > 1:
-        found = [one for one in found if _goes_on_with_record(reader, one.state, most)] or found
+        found = [one for one in found if goes_on_with_record(reader, one.state, most)] or found
     return min((one.start, one.state.session_id) for one in found)[1]
 
 
-def _goes_on_with_record(reader: Reader, state: State, number: int) -> bool:
+def goes_on_with_record(reader: Reader, state: State, number: int) -> bool:
+    """Tells whether a record of a transcript is delta `number` of a state, and nothing that was appended."""
     delta = next(deltas_of(reader.objects, state.tree, number), None)
     return delta is not None and is_record(reader.objects.read(delta.blob, "blob"))
 

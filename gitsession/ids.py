@@ -2,10 +2,7 @@
 
 from gitsession.repo.cache import Cache
 from gitsession.repo.objects import Objects
-from gitsession.tree import DIRECTORY_SIZE, SessionTree, bottom_directories, ids_of, top_directories
-
-# How many deltas one directory of the root tree holds.
-_TOP_SIZE = DIRECTORY_SIZE * DIRECTORY_SIZE
+from gitsession.tree import DIRECTORY_SIZE, TOP_SIZE, SessionTree, bottom_directories, ids_of, top_directories
 
 
 class IdIndex:
@@ -56,11 +53,11 @@ class IdIndex:
     def _read(self, objects: Objects, tree: SessionTree, top: str) -> None:
         """Reads the ids of the directory of the root tree that the index has come to, from where it stands."""
         start = len(self._ids)
-        full = start % _TOP_SIZE == 0 and tree.count >= start + _TOP_SIZE
+        full = start % TOP_SIZE == 0 and tree.count >= start + TOP_SIZE
         kept = self._cache.find(top) if full else None
         fresh = [] if kept is None else kept.decode("ascii", "replace").split("\n")
-        if len(fresh) != _TOP_SIZE:
-            fresh = ids_of(objects, tree, start, min(start - start % _TOP_SIZE + _TOP_SIZE, tree.count))
+        if len(fresh) != TOP_SIZE:
+            fresh = ids_of(objects, tree, start, min(start - start % TOP_SIZE + TOP_SIZE, tree.count))
             if full:
                 self._keep(top, fresh)
         self._ids += fresh
@@ -79,8 +76,8 @@ class IdIndex:
         del self._bottoms[number // 100 :]
         self._bottoms.append(new.bottom_oid)
         self._tree_oid = new.oid
-        if new.count % _TOP_SIZE == 0:
-            self._keep(top_directories(new)[-1], self._ids[-_TOP_SIZE:])
+        if new.count % TOP_SIZE == 0:
+            self._keep(top_directories(new)[-1], self._ids[-TOP_SIZE:])
 
     def _keep(self, top: str, ids: list[str]) -> None:
         """Keeps the ids of a full directory of the root tree for other processes."""

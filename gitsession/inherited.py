@@ -14,8 +14,7 @@ from gitsession.layout import HEADS, imported_id, session_id_of
 from gitsession.model import SessionMeta
 from gitsession.reading import Reader, State
 from gitsession.transcripts import FORMATS
-from gitsession.transcripts.stored import PREFIX as RECORD_PREFIX
-from gitsession.transcripts.stored import decode_record
+from gitsession.transcripts.stored import decode_record, is_record
 
 _WHY = {
     "absent": "which is not in the store",
@@ -148,9 +147,9 @@ def _falls_short(reader: Reader, state: State, end: int) -> bool:
 
 def _ordinal(content: bytes, last: int | None) -> int | None:
     """Returns the number of the record in a delta, or the next one where it has none; None for what is no record."""
-    if not content.startswith(RECORD_PREFIX):
+    if not is_record(content):
         return None
-    name, record = decode_record(content.rstrip(b"\n"))
+    name, record = decode_record(content[:-1])
     number = FORMATS[name].ordinal(record) if name in FORMATS else None
     if number is not None or last is None:
         return number

@@ -11,6 +11,7 @@ from gitsession.errors import Corrupt
 from gitsession.repo.objects import Objects
 from gitsession.tree import (
     DIRECTORY_SIZE,
+    TOP_SIZE,
     Delta,
     SessionTree,
     directory_deltas,
@@ -45,13 +46,14 @@ class SharedDirectories:
         """
         expected, settled = 0, True
         for top, middle_oid in root_directories(tree):
-            key = (tree.tag, top * 10_000, middle_oid)
-            if settled and key in self._settled and expected == top * 10_000:
-                expected += 10_000
+            start = top * TOP_SIZE
+            key = (tree.tag, start, middle_oid)
+            if settled and key in self._settled and expected == start:
+                expected += TOP_SIZE
                 continue
             all_settled = 0
             for middle, oid in middle_directories(self._objects, middle_oid, tree.tag):
-                first = top * 10_000 + middle * DIRECTORY_SIZE
+                first = start + middle * DIRECTORY_SIZE
                 own_key = (tree.tag, first, oid)
                 if settled and own_key in self._settled and expected == first:
                     expected += DIRECTORY_SIZE

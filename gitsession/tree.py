@@ -16,6 +16,9 @@ from gitsession.repo.objects import Objects
 # How many items a directory holds.
 DIRECTORY_SIZE = 100
 
+# How many deltas a directory of the root tree holds.
+TOP_SIZE = DIRECTORY_SIZE * DIRECTORY_SIZE
+
 _ITEM_TAIL = 20  # the bytes of an object id at the end of an item
 _TOP_ITEM = len("40000 0000-7b1c8a\0") + _ITEM_TAIL
 _HEADER_ITEM = len("100644 session.json\0") + _ITEM_TAIL
@@ -207,11 +210,11 @@ def header_after(root: bytes, count: int) -> str | None:
 def bottom_directories(objects: Objects, tree: SessionTree, start: int = 0) -> Iterator[tuple[int, str]]:
     """Yields the directories that reach to delta `start` or further: the number of the first delta, and the tree."""
     for top, middle_oid in root_directories(tree):
-        if (top + 1) * 10_000 <= start:
+        if (top + 1) * TOP_SIZE <= start:
             continue
         for middle, bottom_oid in middle_directories(objects, middle_oid, tree.tag):
-            first = top * 10_000 + middle * 100
-            if first + 100 > start:
+            first = top * TOP_SIZE + middle * DIRECTORY_SIZE
+            if first + DIRECTORY_SIZE > start:
                 yield first, bottom_oid
 
 
@@ -299,7 +302,7 @@ def common_count(objects: Objects, a: SessionTree, b: SessionTree) -> int:
         pairs = zip(deltas_of(objects, a), deltas_of(objects, b), strict=False)
         return next((one.number for one, other in pairs if one != other), shorter)
     items, others, first = a.top, b.top, 0
-    for mine, theirs, size in ((a.middle, b.middle, 10_000), (a.bottom, b.bottom, DIRECTORY_SIZE)):
+    for mine, theirs, size in ((a.middle, b.middle, TOP_SIZE), (a.bottom, b.bottom, DIRECTORY_SIZE)):
         place = _first_difference(items, others)
         if place is None:
             return shorter

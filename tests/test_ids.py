@@ -81,7 +81,7 @@ def test_wherever_it_goes_an_index_is_as_one_that_began_there(
 def small_directories(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Has directories of 100 stand for those of 10,000."""
     objects = store.repository.objects
-    monkeypatch.setattr("gitsession.ids._TOP_SIZE", 100)
+    monkeypatch.setattr("gitsession.ids.TOP_SIZE", 100)
     monkeypatch.setattr(
         "gitsession.ids.top_directories", lambda tree: [oid for _, oid in bottom_directories(objects, tree)]
     )
